@@ -83,7 +83,6 @@ final class UrlCluster extends BenchCluster {
 
   /** Finds the testbed of this user on this machine that runs all servers of the URL. */
   static Optional<RunningTestbed> own(ClusterUrl url) {
-    List<String> hosts = new ConnectionString(url.secret()).getHosts();
     return RunningTestbed.all().stream()
         .filter(RunningTestbed::isReady)
         .filter(
@@ -91,7 +90,7 @@ final class UrlCluster extends BenchCluster {
                 testbed.servers().stream()
                     .map(RunningTestbed.ServerStatus::address)
                     .collect(Collectors.toSet())
-                    .containsAll(hosts))
+                    .containsAll(url.hosts()))
         .findFirst();
   }
 
@@ -125,7 +124,7 @@ final class UrlCluster extends BenchCluster {
     List<HostFacts> hosts = new ArrayList<>();
     roles.forEach((host, has) -> hosts.add(new HostFacts(host, "", List.copyOf(has))));
     return new TopologyFacts(
-        String.join(",", new ConnectionString(url.secret()).getHosts()),
+        String.join(",", url.hosts()),
         CLIENT,
         List.of(),
         new RoundTrips(Map.of(), measured),
