@@ -8,7 +8,6 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
-import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
@@ -107,7 +106,6 @@ record ZoneTraffic(
     }
   }
 
-  /** Returns the URL with all mongoses. */
   /**
    * Returns the host of an application in the zone. It is a host without a server if the zone has
    * such a host.
@@ -133,6 +131,7 @@ record ZoneTraffic(
                 Collectors.mapping(Host::address, Collectors.toList())));
   }
 
+  /** Returns the URL with all mongoses, and with the zones if the client has a preferred zone. */
   private String url(BenchCluster cluster) {
     String zones = "";
     if (preferred) {
@@ -144,8 +143,7 @@ record ZoneTraffic(
                       name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
       zones = "&onehop.preferredZones=" + String.join(",", texts);
     }
-    return "mongodb://%s/%s?w=1%s%s"
-        .formatted(String.join(",", cluster.routers()), ClusterUrl.DATABASE, options, zones);
+    return cluster.allRoutersUrl() + options + zones;
   }
 
   private Line line(
