@@ -93,8 +93,7 @@ final class CopyEnd implements AutoCloseable {
             null);
     testbed
         .shardHosts()
-        .forEach(
-            (shard, set) -> end.shards.put(shard, direct(BenchCluster.firstMember(set))));
+        .forEach((shard, set) -> end.shards.put(shard, direct(BenchCluster.firstMember(set))));
     addresses.forEach(address -> end.routers.put(address, direct(address)));
     return end;
   }

@@ -106,7 +106,11 @@ final class WindowStats {
 
   private long end(List<Sample> samples, long micros) {
     return toTheEnd && micros == toMicros
-        ? samples.stream().mapToLong(Sample::micros).filter(at -> at >= micros).findFirst().orElse(micros)
+        ? samples.stream()
+            .mapToLong(Sample::micros)
+            .filter(at -> at >= micros)
+            .findFirst()
+            .orElse(micros)
         : micros;
   }
 

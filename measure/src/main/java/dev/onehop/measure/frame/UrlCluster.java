@@ -73,8 +73,7 @@ final class UrlCluster extends BenchCluster {
             new ConnectionString(url.secret()),
             authority == null ? null : TrustedAuthority.read(authority));
     try {
-      return new UrlCluster(
-          url, cluster, cluster.shardHosts(), overwrite, new LinkedHashSet<>());
+      return new UrlCluster(url, cluster, cluster.shardHosts(), overwrite, new LinkedHashSet<>());
     } catch (RuntimeException e) {
       cluster.close();
       throw e;

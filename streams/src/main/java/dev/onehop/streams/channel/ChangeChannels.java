@@ -120,8 +120,8 @@ public final class ChangeChannels {
     /**
      * Sets the receiver of the position up to which all events in all channels are acknowledged.
      *
-     * @param places receives the position. One thread at a time calls it, and the call may
-     *     block. If it throws an exception, the processing fails
+     * @param places receives the position. One thread at a time calls it, and the call may block.
+     *     If it throws an exception, the processing fails
      * @param least the shortest interval between two calls; the last position is reported in any
      *     case
      */

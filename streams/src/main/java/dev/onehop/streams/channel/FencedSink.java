@@ -137,7 +137,10 @@ public final class FencedSink implements ChannelSink {
                     .flatMap(this::endTransaction)
                     .then(Mono.defer(() -> raise(channel, term, session)))
                     .retryWhen(
-                        retry(failure -> Passing.is(failure) || isOf(failure, ErrorCodes.MAX_TIME_MS_EXPIRED)))
+                        retry(
+                            failure ->
+                                Passing.is(failure)
+                                    || isOf(failure, ErrorCodes.MAX_TIME_MS_EXPIRED)))
                     .doOnError(failure -> session.close()));
   }
 
