@@ -16,6 +16,7 @@ import dev.onehop.copy.internal.structure.SourceStructure;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -71,9 +72,9 @@ final class JobStart {
   }
 
   private void checkEnds() throws InterruptedException {
-    Set<String> same = new HashSet<>(patiently(() -> ClusterIdentity.ofJob(source)));
-    same.retainAll(patiently(() -> ClusterIdentity.ofJob(destination)));
-    if (!same.isEmpty()) {
+    if (!Collections.disjoint(
+        patiently(() -> ClusterIdentity.ofJob(source)),
+        patiently(() -> ClusterIdentity.ofJob(destination)))) {
       throw new CopyException("source and destination are the same cluster", null);
     }
     for (ClusterEnd end : List.of(source, destination)) {

@@ -111,8 +111,8 @@ public abstract class BenchCluster implements AutoCloseable {
     return firstMember(Objects.requireNonNull(replicaSets().get(shard), shard));
   }
 
-  /** The address of the first member, from {@link #replicaSets}. */
-  static String firstMember(String replicaSet) {
+  /** The address of the first member of {@code name/host:port,host:port}. */
+  public static String firstMember(String replicaSet) {
     return replicaSet.substring(replicaSet.indexOf('/') + 1).split(",", -1)[0];
   }
 

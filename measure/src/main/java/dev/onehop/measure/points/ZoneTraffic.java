@@ -8,7 +8,6 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
-import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
@@ -145,8 +144,7 @@ record ZoneTraffic(
                       name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
       zones = "&onehop.preferredZones=" + String.join(",", texts);
     }
-    return "mongodb://%s/%s?w=1%s%s"
-        .formatted(String.join(",", cluster.routers()), ClusterUrl.DATABASE, options, zones);
+    return cluster.allRoutersUrl() + options + zones;
   }
 
   private Line line(

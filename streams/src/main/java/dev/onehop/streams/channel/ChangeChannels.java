@@ -120,8 +120,8 @@ public final class ChangeChannels {
     /**
      * Sets the receiver of the position up to which all events in all channels are acknowledged.
      *
-     * @param places called with the position. It is called by one thread at a time, which may
-     *     block. If it throws an exception, the processing fails
+     * @param places receives the position. One thread at a time calls it, and the call may block.
+     *     If it throws an exception, the processing fails
      * @param least the shortest interval between two calls; the last position is reported in any
      *     case
      */

@@ -35,7 +35,6 @@ import reactor.core.publisher.Mono;
  */
 final class CollectionChanges {
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
-  private static final int NAMESPACE_EXISTS = 48;
 
   // Fields of operationDescription that the command create does not accept.
   private static final Set<String> NO_OPTIONS = Set.of("idIndex", "uuid", "temp", "autoIndexId");
@@ -73,7 +72,7 @@ final class CollectionChanges {
       collation.remove("version");
       create.put("collation", collation);
     }
-    return commands.run(target.getDatabaseName(), create, NAMESPACE_EXISTS);
+    return commands.run(target.getDatabaseName(), create, ErrorCodes.NAMESPACE_EXISTS);
   }
 
   BsonString viewed(String view, BsonString on) {

@@ -79,12 +79,8 @@ final class SchemaCommands {
 
   /** Whether the destination has a collection. */
   Mono<Boolean> exists(MongoNamespace namespace) {
-    return Mono.from(
-            destination
-                .getDatabase(namespace.getDatabaseName())
-                .listCollections(BsonDocument.class)
-                .filter(Filters.eq("name", namespace.getCollectionName()))
-                .first())
+    return SourceReads.listed(
+            destination, namespace, Filters.eq("name", namespace.getCollectionName()))
         .hasElement()
         .retryWhen(SourceReads.untilThere());
   }
