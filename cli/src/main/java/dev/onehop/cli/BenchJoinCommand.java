@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
       "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
           + " documents in POCDriver's format. Adds a third member by initial sync and by copying"
           + " files, while an application writes and reads. Each time, the command then checks"
-          + " three facts: the new member's log shows the method, dbHash is equal on all members,"
-          + " and no write is lost.",
+          + " that the new member's log shows the method. It also checks that dbHash is equal on all"
+          + " members, and that no write is lost.",
       ""
     },
     footer = {

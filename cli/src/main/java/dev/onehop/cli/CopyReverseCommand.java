@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
           + " changes from the new cluster to the old one, so that you can return to the old one."
           + " It does no full copy and drops no collections. After copy finish, nothing else may"
           + " write to the old cluster. The command runs until onehop copy finish --to OLD.",
-      "The collections and names are those of the finished job. A job with a filter or with"
+      "The collections and their names are taken from the finished job. A job with a filter or with"
           + " selected operations can't be reversed.",
       ""
     },

@@ -24,9 +24,9 @@ final class PoolOptions {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "on: a connection has many requests in flight. off: it has one request at a time. both:"
-              + " each mode is measured twice, with on and with off. The option applies to async,"
-              + " targeted-async and direct-async. Default: off for async, both for the others.")
+          "on: many requests in flight on a connection. off: one request. both: each mode is"
+              + " measured twice. The option applies to async, targeted-async and direct-async."
+              + " Default: off for async, both for the others.")
   @Nullable String pipelining;
 
   @Option(
