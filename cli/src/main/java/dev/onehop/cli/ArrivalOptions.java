@@ -17,7 +17,8 @@ final class ArrivalOptions {
       names = "--arrivals",
       paramLabel = "constant|poisson",
       description =
-          "The intended times of the operations: at equal distances, or random. Default: constant.")
+          "How the intended times of operations are spread. constant: at equal distances."
+              + " poisson: at random. Default: constant.")
   Spread spread = Spread.constant;
 
   boolean isPoisson() {

@@ -45,9 +45,9 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Examples:",
-      "  onehop bench                     a frozen shard, then throughput",
-      "  onehop bench --matrix            1 and 64 threads, all modes; thirteen minutes",
-      "  onehop bench --seed-experiment   repeats an experiment of 2014; half an hour",
+      "  onehop bench                     freezes a shard, then measures throughput",
+      "  onehop bench --matrix            all modes with 1 and 64 threads; takes 13 minutes",
+      "  onehop bench --seed-experiment   repeats an experiment of 2014; takes half an hour",
       "  onehop bench points --threads 64 --rounds 5",
       "  onehop bench scenario shard-freeze --rate 300",
       "  onehop bench rate 100,300",
@@ -70,17 +70,18 @@ final class BenchCommand extends MeasuringCommand {
     @Option(
         names = "--matrix",
         description =
-            "Measure every mode at 1 and 64 threads after a long warm-up, and with a frozen shard.")
+            "Measure every mode with 1 and 64 threads after a long warm-up, and then while a shard"
+                + " is frozen.")
     boolean matrix;
 
     @Option(
         names = "--seed-experiment",
         description =
-            "Repeat Allanbank's experiment of 2014: 100,000 documents, 5 connections, threads"
-                + " 10,25,50,75,100, 100,000 operations per point. A point ends earlier when its"
-                + " throughput is known to 2 %% (95 %% interval), or after 25 s. --records N and"
-                + " --operations N replace these numbers. With --operations, every point runs to"
-                + " its last operation.")
+            "Repeat Allanbank's experiment of 2014: 100,000 documents, 5 connections, 10 to 100"
+                + " threads, and 100,000 operations per point. --records N sets another number of"
+                + " documents, --operations N another number of operations. Without --operations,"
+                + " a point ends earlier: after 25 s, or when the 95 %% interval of its throughput"
+                + " is within 2 %%.")
     boolean seedExperiment;
   }
 

@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
       "  onehop bench copy --measure lag --write-rate 300 --duration 60s",
       "  onehop bench copy --between replica-set --rival pcsm=/opt/pcsm/bin/pcsm",
       "",
-      "Exit code: 0 = all copies are right, 1 = a copy is wrong or the run failed, 2 = the command line",
-      "was wrong, 130 = interrupted (finished copies are kept)."
+      "Exit code: 0 = all copies are right, 1 = a copy is wrong or the run failed,",
+      "2 = the command line was wrong, 130 = interrupted (finished copies are kept)."
     })
 final class BenchCopyCommand extends Subcommand {
   private static final List<String> KINDS =
@@ -54,37 +54,38 @@ final class BenchCopyCommand extends Subcommand {
       split = ",",
       paramLabel = "KIND",
       description =
-          "full: how fast all documents are copied; incremental: how fast a backlog of changes is"
-              + " applied; lag: how late each change arrives. Default: all.")
+          "What to measure. full: how fast all documents are copied; incremental: how fast a"
+              + " backlog of changes is applied; lag: how late each change arrives. Default: all.")
   private List<String> kinds = KINDS;
 
   @Option(
       names = "--changes",
       paramLabel = "N",
       description =
-          "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 5000).")
+          "For incremental: the number of inserts and updates in the backlog, 500000 at most."
+              + " Default: 100000 (--quick: 5000).")
   private @Nullable Integer changes;
 
   @Option(
       names = "--write-rate",
       paramLabel = "N",
       description =
-          "Inserts and updates per second while lags are measured. Default: 1000 (--quick: 300).")
+          "For lag: the number of inserts and updates per second. Default: 1000 (--quick: 300).")
   private @Nullable Integer rate;
 
   @Option(
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long each measurement of lags runs. Default: 20s (--quick: 2s).")
+      description = "For lag: how long each measurement runs. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 
   @Option(
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "The processors that each mongos may use, 0.01 to 8. The limit is the same for all"
-              + " tools, as with mongoses on small machines. Requires root. Default: no limit.")
+          "The number of processors that each mongos may use, 0.01 to 8, as on a small machine."
+              + " The limit is the same for all tools. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 
   @Mixin private CopyDataOptions data = new CopyDataOptions();

@@ -17,14 +17,14 @@ import picocli.CommandLine.Option;
 @Command(
     name = "join",
     sortOptions = false,
-    header = "Measure the time to add a member, by method, indexes, collections and size.",
+    header = "Measure the time to add a member to a replica set, by two methods.",
     description = {
       "",
-      "Starts a replica set on this machine, a primary and a hidden secondary, and writes"
-          + " documents like POCDriver's. Adds a third member by initial sync and by copying files,"
-          + " while an application writes and reads. Each time it checks the method in the new"
-          + " member's log. It also checks that dbHash is equal on all three members, and that no"
-          + " write is lost.",
+      "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
+          + " documents in POCDriver's format. Adds a third member by initial sync and by copying"
+          + " files, while an application writes and reads. Each time, the command then checks"
+          + " that the new member's log shows the method. It also checks that dbHash is equal on all"
+          + " members, and that no write is lost.",
       ""
     },
     footer = {
@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
       "  onehop bench join --quick",
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
       "",
-      "Exit code: 0 = no fault, 1 = a fault or a failed run, 2 = the command line was wrong, 130 ="
-          + " interrupted (finished measurements are kept)."
+      "Exit code: 0 = no fault, 1 = a fault or a failed run, 2 = the command line was wrong,",
+      "130 = interrupted (finished measurements are kept)."
     })
 class BenchJoinCommand extends Subcommand {
 
@@ -69,7 +69,8 @@ class BenchJoinCommand extends Subcommand {
       names = "--collections",
       split = ",",
       paramLabel = "N",
-      description = "Numbers of collections for the same data. Default: 1,50 (--quick: 1).")
+      description =
+          "Numbers of collections that the data is split into. Default: 1,50 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(
@@ -77,16 +78,16 @@ class BenchJoinCommand extends Subcommand {
       split = ",",
       paramLabel = "MIB",
       description =
-          "The size of all documents in mebibytes. From two or more sizes, the bench calculates a"
-              + " fixed time and a time for each GiB. Default: 64,512 (--quick: 8,64).")
+          "Sizes of the data in mebibytes. From two or more sizes, the bench calculates a fixed"
+              + " time and a time for each GiB. Default: 64,512 (--quick: 8,64).")
   @Nullable List<Integer> sizes;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       description =
-          "The number of measurements of each combination. Default: 3 (--quick: 1 to 3, as many as"
-              + " fit into its time).")
+          "How often to measure each combination of method, indexes, collections and size."
+              + " Default: 3 (--quick: 1 to 3; no repetition starts after 75 s).")
   @Nullable Integer rounds;
 
   @Option(
@@ -102,7 +103,9 @@ class BenchJoinCommand extends Subcommand {
       names = "--seed",
       paramLabel = "N",
       defaultValue = "1",
-      description = "The seed of the documents and of the random order. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The seed of the random documents, and of the order of measurements. Default:"
+              + " ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
@@ -110,15 +113,16 @@ class BenchJoinCommand extends Subcommand {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
       description =
-          "The mongod to run (also: ONEHOP_MONGOD). Default: one on this machine, or a download.")
+          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if"
+              + " there is none, it is downloaded.")
   @Nullable Path mongod;
 
   @Option(
       names = "--data",
       paramLabel = "DIR",
       description =
-          "The folder of the servers' data during the run, on the disk to measure. Default: the"
-              + " system's folder for temporary files.")
+          "The folder for the servers' data during the run. The bench measures the disk of this"
+              + " folder. Default: the system's folder for temporary files.")
   @Nullable Path data;
 
   @Mixin private ResultsOptions results = new ResultsOptions();

@@ -23,8 +23,9 @@ final class ClusterOptions {
       names = "--url",
       paramLabel = "URL",
       description =
-          "Use your own cluster: the URL of its mongoses, with a user if it has access control."
-              + " ONEHOP_PASSWORD has the user's password. --tls-ca also applies to this cluster.")
+          "Use your own cluster: the URL of its mongoses, with a user if the cluster has access"
+              + " control. The user's password comes from ONEHOP_PASSWORD. --tls-ca also applies to"
+              + " this cluster.")
   @Nullable String url;
 
   @Option(
@@ -40,7 +41,7 @@ final class ClusterOptions {
    * The topology to start; null for a cluster of the user.
    *
    * @param notWithUrl further options of the command that can't be combined with {@code --url}
-   * @throws Failure if options contradict each other, or there is no such topology
+   * @throws Failure if options contradict each other, or the named topology does not exist
    */
   @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
     if (url == null) {
@@ -61,8 +62,9 @@ final class ClusterOptions {
   }
 
   /**
-   * Checks that servers of the cluster may be stopped. Either the command starts them, or this user
-   * has started the cluster of the URL by {@code topology up} on this machine.
+   * Checks that the command may stop servers of the cluster. It may if it starts the servers
+   * itself, or if this user has started the cluster of the URL by {@code topology up} on this
+   * machine.
    *
    * @param what the name of the measurement that stops or slows servers
    * @throws Failure if servers may not be stopped
@@ -71,8 +73,8 @@ final class ClusterOptions {
     if (!hasControl()) {
       throw Failure.usage(
           what
-              + " stops or slows servers, so it needs a cluster that the bench starts, or one that"
-              + " you have started by topology up on this machine");
+              + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
+              + " that was started on this machine by topology up");
     }
   }
 

@@ -47,7 +47,7 @@ final class CollectCommand extends Subcommand {
       names = "--out",
       paramLabel = "DIR",
       required = true,
-      description = "The folder of the run; must be empty or not exist.")
+      description = "The folder for the results of the run. It must be empty or not exist.")
   private Path out;
 
   @Option(

@@ -24,12 +24,13 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
-          + " collection. Reads their change events in channels, through a mongos, and from each"
-          + " shard directly. The command counts lost, doubled and unordered rows.",
+          + " collection. Reads the change events of the rows in channels: once through a mongos,"
+          + " and once from each shard directly. Counts rows that are lost, doubled or out of"
+          + " order.",
       "",
-      "  drain       reads rows that were all written before",
-      "  live        reads rows while they are written, at full speed or --rate",
-      "  idle-shard  as live, but one shard has no rows; 500 rows a second, or --rate"
+      "  drain       reads after all rows were written",
+      "  live        reads while rows are written, at full speed or at --rate",
+      "  idle-shard  like live, at 500 rows a second or at --rate; one shard gets no rows"
     },
     footer = {
       "",
@@ -72,7 +73,7 @@ final class ConsumeCommand extends Subcommand {
       description = {
         "The source of events. Default: both.",
         "mongos: the official driver's change stream through a mongos.",
-        "direct: OneHop's change stream of each shard."
+        "direct: OneHop's change stream, which reads from each shard directly."
       })
   @Nullable List<String> sources;
 
@@ -98,7 +99,7 @@ final class ConsumeCommand extends Subcommand {
   @Option(
       names = "--rate",
       paramLabel = "R",
-      description = "Rows per second that are written for live and idle-shard.")
+      description = "The number of rows to write per second, for live and idle-shard.")
   @Nullable Double rate;
 
   @HelpGroup("Rows")
@@ -109,7 +110,8 @@ final class ConsumeCommand extends Subcommand {
       defaultValue = "3s",
       description =
           "How long rows are written before live and idle-shard are measured. Default:"
-              + " ${DEFAULT-VALUE}. The warm-up of drain reads all its rows once.")
+              + " ${DEFAULT-VALUE}. The warm-up of drain does not depend on this option: it reads"
+              + " all rows once.")
   private Duration warmup;
 
   // Earlier options, which are now names of --measure.
@@ -159,7 +161,8 @@ final class ConsumeCommand extends Subcommand {
     for (String option : List.of("--rate", "--duration", "--warmup")) {
       if (kinds.equals(List.of(ConsumePoint.DRAIN))
           && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " does not apply to drain alone; add --measure live");
+        throw Failure.usage(
+            option + " has no effect if only drain is measured; add --measure live");
       }
     }
     if (rate != null && !(rate >= 1 && rate <= MOST_RATE)) {

@@ -34,13 +34,13 @@ import picocli.CommandLine.Option;
       CopyControlCommands.Finish.class,
       CopyReverseCommand.class
     },
-    header = "Copy a cluster to another one, also during writes and migrations.",
+    header = "Copy a cluster to another one, even during writes and migrations.",
     description = {
       "",
-      "Copies the collections of a sharded cluster or a replica set to another one: options,"
-          + " views, shard keys, zones, documents and indexes. Documents are read from the shards"
-          + " directly and written through the destination's mongoses. The state is stored at the"
-          + " destination, in the database "
+      "Copies a sharded cluster or a replica set to another one: collections with their options,"
+          + " shard keys, zones, documents and indexes, and views. The command reads documents from"
+          + " the shards directly, and writes them through the destination's mongoses. It stores"
+          + " the state of the copy at the destination, in the database "
           + ClusterCopy.STATE_DATABASE
           + ". If a server or the process of the copy fails, --resume continues the copy.",
       ""
@@ -55,10 +55,10 @@ import picocli.CommandLine.Option;
       "      --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
       "  onehop copy --from mongodb://old1 --to mongodb://new1 \\",
       "      --only structure,full,indexes",
-      "                    if there are no writes to the source",
+      "                    for a source without writes",
       "  onehop copy status --to mongodb://new1,new2",
       "  onehop copy finish --to mongodb://new1,new2",
-      "                    ends the copy, after the writes to the source were stopped",
+      "                    ends the copy; first stop the writes to the source",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "                    copies later changes back, so that you can return to the old cluster",
       "",
@@ -74,7 +74,7 @@ final class CopyCommand extends CopyingCommand {
   @Option(
       names = "--overwrite",
       description =
-          "Drop the job, and the destination's collections that this copy writes. Start again.")
+          "Drop the job and the destination's collections that this copy writes, then start again.")
   private boolean overwrite;
 
   @Option(
@@ -88,15 +88,14 @@ final class CopyCommand extends CopyingCommand {
       paramLabel = "PHASE",
       description =
           "The phases to run: structure, full, indexes, incremental. Default: all. The phase"
-              + " incremental runs until onehop copy finish.")
+              + " incremental ends only with onehop copy finish.")
   private List<String> only = new ArrayList<>();
 
   @Option(
       names = "--operations",
       split = ",",
       paramLabel = "KIND",
-      description =
-          "The changes of the source to apply: insert, update, delete, ddl. Default: all.")
+      description = "The kinds of changes to apply: insert, update, delete, ddl. Default: all.")
   private List<String> operations = new ArrayList<>();
 
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
@@ -123,9 +122,7 @@ final class CopyCommand extends CopyingCommand {
     @Option(
         names = "--batch",
         paramLabel = "N",
-        description =
-            "The number of documents that are read and written at once, 1 to 100000. Default:"
-                + " 1000.")
+        description = "The number of documents in a batch, 1 to 100000. Default: 1000.")
     private int batch = 1_000;
 
     @Option(

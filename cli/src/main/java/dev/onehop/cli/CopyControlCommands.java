@@ -54,7 +54,7 @@ final class CopyControlCommands {
       boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
       if (!done && !control.isWorkedOn()) {
         throw Failure.run(
-            "the job %s %s after 'copy --resume': no process runs it now".formatted(job, waits),
+            "no process runs the job %1$s now: it %2$s after 'copy --resume'".formatted(job, waits),
             null);
       }
     }
@@ -86,8 +86,8 @@ final class CopyControlCommands {
       description = {
         "",
         "Stop the writes to the source first. The copy then applies the remaining changes, builds"
-            + " unique and expiring indexes, and ends. It prints the cluster time before which it"
-            + " has all changes. If no process runs the copy, the exit code is 1.",
+            + " unique and expiring indexes, and ends. It prints a cluster time: the destination"
+            + " has all changes before this time. If no process runs the copy, the exit code is 1.",
         ""
       })
   static final class Finish extends OfJob {

@@ -25,8 +25,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "The pairs of source and destination, separated by commas: sharded (both are), replica-set"
-              + " (both are), replica-set-to-sharded, sharded-to-replica-set. Default:"
+          "The pairs of source and destination, separated by commas: sharded (both are),"
+              + " replica-set (both are), replica-set-to-sharded, sharded-to-replica-set. Default:"
               + " sharded,replica-set (--quick: sharded).")
   @Nullable List<String> pairs;
 
@@ -41,8 +41,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "N",
       description =
-          "The numbers of collections that share the documents, measured one after the other."
-              + " Default: 1,5 (--quick: 1).")
+          "How many collections the documents are split into. Several numbers are measured one"
+              + " after the other. Default: 1,5 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(
@@ -56,8 +56,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "TOOL=PATH",
       description =
-          "Programs of other tools, installed as their documentation describes. Each runs with its"
-              + " own defaults, in turns with OneHop.")
+          "Another tool to measure in turns with OneHop, and the path of its program. The tool must"
+              + " be installed as its documentation describes. It runs with its own defaults.")
   private Map<String, Path> rivals = new LinkedHashMap<>();
 
   @Option(

@@ -36,7 +36,7 @@ final class CopyMetrics {
     Long operations = now.lagOperations();
     all.gauge(
         "lag_operations",
-        "operations of the source that are not applied",
+        "operations of the source that are not applied yet",
         operations == null ? null : operations.doubleValue());
     all.gauge(
         "oplog_left_seconds",
@@ -48,7 +48,7 @@ final class CopyMetrics {
         CopyReport.seconds(now.left()));
     all.gauge(
         "consistent",
-        "1 if the destination equals the source at some cluster time",
+        "1 if the destination equals the source as it was at one cluster time",
         now.consistentFrom() == null ? 0 : 1);
     return all.text.toString();
   }

@@ -9,12 +9,12 @@ import picocli.CommandLine.Command;
     header = "Copy changes back after a finished copy.",
     description = {
       "",
-      "After onehop copy finish the application uses the destination. This command applies later"
-          + " changes of the destination to the old source, so that you can return to the old"
-          + " source. It does no full copy and drops no collections. There must be no writes to the"
-          + " old source after copy finish. The command runs until onehop copy finish --to OLD. It"
-          + " takes its collections and names from the finished job, and refuses a job with a"
-          + " filter.",
+      "After onehop copy finish, the application uses the new cluster. This command copies later"
+          + " changes from the new cluster to the old one, so that you can return to the old one."
+          + " It does no full copy and drops no collections. After copy finish, nothing else may"
+          + " write to the old cluster. The command runs until onehop copy finish --to OLD.",
+      "The collections and their names are taken from the finished job. A job with a filter or with"
+          + " selected operations can't be reversed.",
       ""
     },
     footer = {
@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
       "                             continues after the process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
-      "                             ends it, after the writes to the new cluster were stopped",
+      "                             ends the copy; first stop the writes to the new cluster",
       "",
       "Exit code: 0 = done, 1 = failed, 2 = the command line was wrong, 130 = interrupted",
       "(--resume continues)."

@@ -50,7 +50,7 @@ final class CopyServer implements AutoCloseable {
    *
    * @param address {@code PORT} of the loopback address, or {@code HOST:PORT}; port 0 chooses a
    *     free one
-   * @param changes the changes by path
+   * @param changes the possible requests of users, such as pause, by the path of the HTTP request
    * @throws Failure if the address is invalid, or in use
    */
   CopyServer(String address, Supplier<CopyProgress> progress, Map<String, Change> changes) {
@@ -118,9 +118,9 @@ final class CopyServer implements AutoCloseable {
   }
 
   /**
-   * Whether the header {@code Host} has an address or a name of this machine. Any other name may
-   * come from a web page whose DNS server resolves its name to this machine. The page would get
-   * access then.
+   * Whether the header {@code Host} has an address or a name of this machine. Requests with other
+   * names are refused, because otherwise a web page could get access: its DNS server can resolve
+   * the page's host name to this machine.
    */
   private boolean isOwn(@Nullable String header) {
     String name = header == null ? "" : header.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);

@@ -52,7 +52,7 @@ abstract class CopyingCommand extends Subcommand {
       paramLabel = "NAME",
       defaultValue = "copy",
       description =
-          "The name of the job. The state of the copy is stored under it. Default:"
+          "The name of the job, under which the state of the copy is stored. Default:"
               + " ${DEFAULT-VALUE}.")
   private String job;
 
@@ -70,9 +70,9 @@ abstract class CopyingCommand extends Subcommand {
       names = "--serve",
       paramLabel = "[HOST:]PORT",
       description =
-          "Serve GET /status and /metrics, POST /pause, /continue and /finish over HTTP, without"
-              + " access control, until the command ends. Without HOST, only this machine can"
-              + " connect. Default: off.")
+          "Serve HTTP until the command ends: GET /status and /metrics; POST /pause, /continue and"
+              + " /finish. There is no access control. Without HOST, only this machine can connect."
+              + " Default: off.")
   private @Nullable String serve;
 
   /** Adds the settings of this command to the builder of the copy. */

@@ -18,7 +18,7 @@ final class DeliveryOptions {
       names = "--measure",
       split = ",",
       paramLabel = "NAME",
-      description = "What to measure, as listed above, or all. Default: all.")
+      description = "The measurements to run, from the list above, or all. Default: all.")
   @Nullable List<String> names;
 
   @Option(names = "--quick", description = "Fewer and smaller measurements.")
@@ -30,8 +30,8 @@ final class DeliveryOptions {
       paramLabel = "key|total",
       description =
           "The order of events in OneHop's streams. With key, the events of each document are in"
-              + " order. With total, all events are in one order, as with a mongos. Default: key;"
-              + " idle-shard always has total.")
+              + " order. With total, all events are in one order, as with a mongos. Default: key."
+              + " The measurement idle-shard always uses total.")
   @Nullable String order;
 
   @HelpGroup("Streams")
@@ -39,8 +39,8 @@ final class DeliveryOptions {
       names = "--processes",
       paramLabel = "N",
       description =
-          "The number of processes. With consume, 1 or 2 processes that share the channels; default"
-              + " 1. With propagate, at most N processes share the clients of load; default 2.")
+          "The number of processes. In consume, 1 or 2 processes share the channels (default: 1)."
+              + " In propagate, up to N processes share the clients of load (default: 2).")
   @Nullable Integer processes;
 
   @HelpGroup("Rows")
@@ -58,9 +58,9 @@ final class DeliveryOptions {
       names = "--noop",
       paramLabel = "SECONDS",
       description =
-          "The seconds after which an idle server writes a no-op. The stream of a mongos waits for"
-              + " these writes. MongoDB's default is 10, for config servers 1. Default:"
-              + " consume 10, propagate 1.")
+          "The interval at which an idle server writes a no-op. A mongos' change stream waits for"
+              + " these writes. Default: 10 in consume, 1 in propagate. MongoDB's default: 10, but"
+              + " 1 on config servers.")
   @Nullable Integer noop;
 
   /**

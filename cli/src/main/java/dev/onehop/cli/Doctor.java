@@ -347,7 +347,7 @@ final class Doctor {
     Level level = hidden ? Level.PROBLEM : Level.WARNING;
     String ok = "all " + probes.size() + " servers can be reached";
     String text =
-        hidden ? "config.mongos has names without a reachable server" : "can't be reached";
+        hidden ? "no mongos can be reached by its name in config.mongos" : "can't be reached";
     String advice =
         hidden
             ? "Set onehop.hostMapping, FROM=TO for each mongos. " + suggestedMapping()
@@ -396,8 +396,8 @@ final class Doctor {
     String advice =
         hidden
             ? ""
-            : "Operations on shards without a near mongos go to the nearest one. Run a mongos on"
-                + " each primary's host, or name the near mongoses by onehop.shardRouters.";
+            : "Operations on shards without a near mongos go to the nearest mongos. Run a mongos on"
+                + " each primary's host, or name near mongoses in onehop.shardRouters.";
     add(found == shards.size() ? Level.OK : notAll, "affinity", text, advice, lines);
     return found > 0;
   }
@@ -420,7 +420,7 @@ final class Doctor {
       List<String> empty = Stream.of(zones.split(",", -1)).filter(this::isEmpty).toList();
       String text = "no mongos of the URL replies in";
       String advice = "Start a mongos in each zone, and name it in the URL.";
-      unless(empty, Level.WARNING, "zones", "each has a mongos of the URL", text, advice);
+      unless(empty, Level.WARNING, "zones", "each zone has a mongos of the URL", text, advice);
     }
   }
 

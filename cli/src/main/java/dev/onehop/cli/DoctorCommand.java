@@ -20,8 +20,9 @@ import picocli.CommandLine.Option;
     header = "Check whether operations can be routed on a cluster.",
     description = {
       "",
-      "Checks the servers of the URL, version, privileges, names, mongoses near shards, zones,"
-          + " round trips, TLS, and the possible modes. The command only reads.",
+      "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
+          + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
+          + " command only reads.",
       ""
     },
     footer = {
@@ -58,8 +59,8 @@ final class DoctorCommand extends Subcommand {
       names = "--out",
       paramLabel = "FILE",
       description =
-          "Also write the result as JSON to this file, for a support request. It"
-              + " contains no users and no passwords.")
+          "Also write the result as JSON to this file, for a support request. The file contains no"
+              + " users and no passwords.")
   private @Nullable Path out;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();

@@ -23,7 +23,8 @@ final class ExistingOptions {
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the trusted authority, if the servers have TLS (ONEHOP_TLS_CA).")
+      description =
+          "PEM file of the certificate authority, if the servers use TLS (ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   /**

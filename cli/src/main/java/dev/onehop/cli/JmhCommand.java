@@ -38,8 +38,8 @@ final class JmhCommand implements Callable<Integer> {
   @Option(
       names = "--check",
       description =
-          "Run a short subset, each benchmark with its baseline. The exit code is 1 if the ratio"
-              + " of their speeds is below the limit in the benchmark's annotation @Bar.")
+          "Run a short subset of the benchmarks, each together with its baseline. The exit code is"
+              + " 1 if a benchmark breaks the limit in its annotation @Bar.")
   private boolean check;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")

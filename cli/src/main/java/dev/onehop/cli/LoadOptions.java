@@ -24,14 +24,14 @@ final class LoadOptions {
       split = ",",
       paramLabel = "MODE",
       description = {
-        "Clients to measure: legacy and async (the official synchronous and reactive driver),"
-            + " targeted-async, targeted-sync, direct-async, direct-sync (OneHop). Default: legacy,"
-            + " async, targeted-async, direct-async.",
-        "More modes for comparison, not possible with --url:%nnear-mongos: async, with a server"
-            + " selector for the mongos with the shortest round trip;%nlocal-threshold-0: async,"
-            + " with localThresholdMS=0;%npipelined-only: async, pipelined, without"
-            + " routing;%nstraight: legacy and async, without a mongos: each operation goes to its"
-            + " shard's mongod. This shows the most that routing can reach. It ignores"
+        "Clients to measure.%nThe official drivers: legacy (synchronous), async"
+            + " (reactive).%nOneHop: targeted-async, targeted-sync, direct-async,"
+            + " direct-sync.%nDefault: legacy, async, targeted-async, direct-async.",
+        "More modes for comparison, which exclude --url:%nnear-mongos: like async, with a server"
+            + " selector for the mongos with the shortest round trip;%nlocal-threshold-0: like"
+            + " async, with localThresholdMS=0;%npipelined-only: like async, pipelined, without"
+            + " routing;%nstraight: like legacy and async, but each operation goes to the mongod of"
+            + " its shard. This mode shows the most that routing can reach, and ignores"
             + " migrations.%nIf you name only modes for comparison, the default modes run, too."
       })
   @Nullable List<String> modes;
@@ -60,7 +60,7 @@ final class LoadOptions {
       hidden = true,
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long operations run before each point without being measured.")
+      description = "How long operations run before each point; they are not measured.")
   @Nullable Duration warmup;
 
   @Option(
@@ -68,11 +68,12 @@ final class LoadOptions {
       hidden = true,
       paramLabel = "N",
       description =
-          "The seed of the random order of the points. Default: a new one each time, printed.")
+          "The seed of the random order of the points. Default: a new seed, which is printed.")
   @Nullable Long seed;
 
   /**
-   * The named modes. If all named modes are for comparison, the default modes are added.
+   * The modes that the user has named. If all of them are modes for comparison only, the default
+   * modes are added.
    *
    * @param usual the default modes
    * @throws Failure if there is no such mode, or the topology or cluster does not support it

@@ -26,7 +26,7 @@ final class PingCommand extends Subcommand {
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "The number of rounds over all mongoses. Default: 3.")
+      description = "The number of rounds. Each round pings every mongos. Default: 3.")
   private int rounds = 3;
 
   @Option(

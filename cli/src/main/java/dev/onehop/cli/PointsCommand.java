@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench points}. */
 @Command(
     name = "points",
-    header = "Measure throughput and latency by number of threads, in closed loops.",
+    header = "Measure throughput and latency in closed loops, for several numbers of threads.",
     description = {
       "",
       "Each thread starts its next operation when the previous one has ended. Every mode runs with"
@@ -83,8 +83,9 @@ final class PointsCommand extends MeasuringCommand {
       names = "--clients",
       paramLabel = "N",
       description =
-          "Client processes for each point, started together; --threads and --connections apply"
-              + " to each client. Default: 1. On many machines: see docs/many-clients.md.")
+          "The number of client processes, which start each point together. --threads and"
+              + " --connections apply to each client. Default: 1. For clients on many machines, see"
+              + " docs/many-clients.md.")
   @Nullable Integer clients;
 
   @Option(

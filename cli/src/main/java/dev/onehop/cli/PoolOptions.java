@@ -15,18 +15,18 @@ final class PoolOptions {
       names = "--connections",
       paramLabel = "N",
       description =
-          "The pool size per server. With bench rate, official clients run with the default pool"
-              + " and with this size, and pipelined clients have this number of sockets. Default:"
-              + " 5.")
+          "The number of connections of a client to each server. In bench rate, official clients"
+              + " run with the driver's default pool and with a pool of this size; pipelined"
+              + " clients have this number of sockets. Default: 5.")
   @Nullable Integer connections;
 
   @Option(
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Whether a connection has many requests in flight. both: each mode is measured with and"
-              + " without pipelining. Only for async, targeted-async and direct-async. Default: off"
-              + " for async, both for the others.")
+          "on: many requests in flight on a connection. off: one request. both: each mode is"
+              + " measured twice. The option applies to async, targeted-async and direct-async."
+              + " Default: off for async, both for the others.")
   @Nullable String pipelining;
 
   @Option(
@@ -34,7 +34,7 @@ final class PoolOptions {
       paramLabel = "N",
       description =
           "Measure everything N times, each time in another random order, and show the median"
-              + " round. From 5 rounds on, ratios to the best official client have a 95 %%"
+              + " round. With 5 rounds or more, ratios to the best official client have a 95 %%"
               + " interval. Default: 1.")
   int rounds = 1;
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of pings of one server. Immutable.
  *
- * @param address the address that this machine uses
+ * @param address the address of the server, as this machine connects to it
  * @param nanos the shortest round trip of 20 pings, in nanoseconds; 0 if the server does not reply
  * @param failure the reason why the server can't be reached; null if it replies
  */

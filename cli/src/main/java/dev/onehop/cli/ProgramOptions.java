@@ -15,7 +15,8 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
       description =
-          "The mongod to run (also: ONEHOP_MONGOD). Default: one on this machine, or a download.")
+          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if"
+              + " there is none, it is downloaded.")
   @Nullable Path mongod;
 
   @Option(
@@ -23,8 +24,9 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOS}",
       description =
-          "The mongos to run (also: ONEHOP_MONGOS). Default: one on this machine, or a download. If"
-              + " there is none, stand-in routers run, and a notice says so.")
+          "The mongos program to run (also: ONEHOP_MONGOS). Default: one on this machine, or one"
+              + " that was downloaded with mongod. Without a mongos, stand-in routers run, and a"
+              + " notice says so.")
   @Nullable Path mongos;
 
   /**

@@ -30,19 +30,20 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a sharded cluster on this machine, or uses yours. Writes objects, and measures the"
-          + " time until change streams deliver them. Three streams read every test: the official"
-          + " driver's through a mongos, OneHop's in arrival order, and OneHop's sorted. OneHop"
-          + " reads from each shard directly. The command counts lost and doubled objects.",
+          + " time until change streams deliver them. Three streams read the objects of every test:"
+          + " the official driver's through a mongos, OneHop's in arrival order, and OneHop's"
+          + " sorted. OneHop reads from each shard directly. The command counts lost and doubled"
+          + " objects.",
       "",
-      "  client-to-client  an application writes, the change stream of another one reads",
+      "  client-to-client  an application writes, another application's change stream reads",
       "  mongo-to-client   the same, but another program writes through a mongos",
       "  client-to-mongo   an application writes, another program reads with read concern majority",
-      "  bootstrap         the first subscription to a query",
+      "  bootstrap         a client subscribes to a query for the first time",
       "  initial-sync      all documents of a collection are delivered",
       "  load              many clients that bootstrap, write and read at once",
       "",
-      "Without --measure the command asks in a terminal what to measure. Without a terminal it"
-          + " then measures everything."
+      "Without --measure, the command asks which measurements to run. Without a terminal, it runs"
+          + " all measurements."
     },
     footer = {
       "",
@@ -98,8 +99,8 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "Objects to insert or to subscribe to per test. A list gives a chart. Default: 1000"
-              + " (--quick: 200).")
+          "The number of objects in a test. With several numbers, the report has a chart. Default:"
+              + " 1000 (--quick: 200).")
   @Nullable List<Integer> documents;
 
   @HelpGroup("Rows")
@@ -108,7 +109,8 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "Objects to insert per write. A list gives a chart. Default: 100 (--quick: 20).")
+          "The number of objects in a write. With several numbers, the report has a chart."
+              + " Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
   @HelpGroup("Rows")
@@ -116,7 +118,8 @@ final class PropagateCommand extends Subcommand {
       names = "--bytes",
       split = ",",
       paramLabel = "N",
-      description = "Bytes of an object. A list gives a chart. Default: 200.")
+      description =
+          "The bytes of an object. With several numbers, the report has a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
   @HelpGroup("Rows")
@@ -124,8 +127,8 @@ final class PropagateCommand extends Subcommand {
       names = "--rate",
       paramLabel = "R",
       description =
-          "Writes per second; times count from the intended start of a write. Default: a write"
-              + " starts when the previous write was acknowledged.")
+          "The number of writes per second. Latencies count from the intended start of a write."
+              + " Default: a write starts when the previous write was acknowledged.")
   @Nullable Double rate;
 
   @HelpGroup("Streams")
@@ -145,14 +148,15 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The number of clients of load. A list gives a chart. Default: 1,4,8 (--quick: 2).")
+          "The number of clients in load. With several numbers, the report has a chart. Default:"
+              + " 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
   @HelpGroup("Rows")
   @Option(
       names = "--client-rate",
       paramLabel = "R",
-      description = "Writes per second of each client of load. Default: 20.")
+      description = "The writes per second of each client in load. Default: 20.")
   double clientRate = 20;
 
   @Mixin private ClusterOptions where = new ClusterOptions();

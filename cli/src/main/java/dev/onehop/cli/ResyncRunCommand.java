@@ -35,7 +35,8 @@ import picocli.CommandLine.Option;
           + " and always unlocks it. Then the command starts the new member's server, or prints how"
           + " to start it. It adds the member without vote and priority, and waits until the member"
           + " has caught up.",
-      "With --method logical, it adds an empty server, and waits for the end of its initial sync.",
+      "With --method logical, the command adds an empty server, and waits for the end of its"
+          + " initial sync.",
       "After a failure the command unlocks the source, and removes the copy and the member.",
       ""
     },
@@ -66,8 +67,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "URL",
       required = true,
       description =
-          "The replica set: mongodb://host:port,host:port, with a user if it has access control,"
-              + " and ?tls=true if it has TLS.")
+          "The replica set, as mongodb://host:port,host:port. Add a user if the replica set has"
+              + " access control, and ?tls=true if it has TLS.")
   private String url;
 
   @Option(
@@ -82,8 +83,8 @@ final class ResyncRunCommand extends Subcommand {
       split = ",",
       required = true,
       description =
-          "The new member, as in the set's configuration. With several members and as many values"
-              + " of --dbpath, the source is locked once for all copies.")
+          "The new member: its HOST:PORT in the replica set's configuration. With several values of"
+              + " --to and of --dbpath, the source is locked once for all copies.")
   List<String> targets = new ArrayList<>();
 
   @Option(
@@ -91,8 +92,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "DIR",
       split = ",",
       description =
-          "The path of the new member's data folder on this machine. The server runs here, or the"
-              + " folder is mounted here. The folder must be empty or not exist.")
+          "The path of the new member's data folder on this machine. The server runs on this"
+              + " machine, or the folder is mounted on it. The folder must be empty or not exist.")
   List<Path> folders = new ArrayList<>();
 
   @Option(
@@ -101,8 +102,8 @@ final class ResyncRunCommand extends Subcommand {
       description =
           "Shell command that copies to another host. Example: \"rsync -a --files-from={files}"
               + " {source} {host}:{dbpath}\". {source} is the folder to copy, and {files} is a file"
-              + " with the paths to copy. --dbpath is then the folder on the other host. It is not"
-              + " checked.")
+              + " with the paths to copy. --dbpath is then the folder on the other host, which the"
+              + " command does not check.")
   @Nullable String copy;
 
   @Option(
@@ -136,8 +137,8 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--rebuild",
       description =
-          "Rebuild a member that is already in the set's configuration, and is down. Its entry"
-              + " stays unchanged.")
+          "Rebuild a member that is already in the set's configuration, and is down. Its entry in"
+              + " the configuration stays unchanged.")
   boolean rebuild;
 
   @Option(names = "--hidden", description = "Add the new member as a hidden member.")
@@ -149,8 +150,8 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "The longest lock of the source. A separate process unlocks the source after this time."
-              + " Default: ${DEFAULT-VALUE}.")
+          "The longest time for which the source may be locked. A separate process unlocks the"
+              + " source after this time. Default: ${DEFAULT-VALUE}.")
   private Duration lockDeadline;
 
   @Option(
@@ -159,29 +160,32 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "How long to wait for the new member's server, and then until it has caught up. An"
-              + " initial sync may take longer if it makes progress. Default: ${DEFAULT-VALUE}.")
+          "How long to wait for the start of the new member's server, and then again until the"
+              + " member has caught up. An initial sync may take longer if it makes progress."
+              + " Default: ${DEFAULT-VALUE}.")
   private Duration wait;
 
   @Option(
       names = "--limit",
       paramLabel = "MIB",
-      description = "The most mebibytes to read per second. The lock then takes longer.")
+      description =
+          "The most mebibytes to read per second. With this limit, the lock takes longer.")
   @Nullable Double limit;
 
   @Option(
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "The expected rate in mebibytes per second. The oplog must cover a transfer at this rate."
-              + " Default: the rate of a trial copy; 50 with --copy; 10 with logical.")
+          "The expected rate of the copy in mebibytes per second. The oplog must keep all changes"
+              + " for the time of a copy at this rate. Default: the rate of a trial copy; 50 with"
+              + " --copy; 10 with logical.")
   @Nullable Double rate;
 
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the trusted authority (also: ONEHOP_TLS_CA).")
+      description = "PEM file of the certificate authority (also: ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   @Option(

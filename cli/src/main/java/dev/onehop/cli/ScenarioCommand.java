@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "Each client has the driver's default pool of 100 connections. Routed clients also run"
-          + " pipelined over 5 sockets. With --url, the cluster must be one that you have started"
-          + " by topology up on this machine.",
+          + " pipelined over 5 sockets. With --url, the cluster must be one that topology up has"
+          + " started on this machine.",
       ""
     },
     footer = {
@@ -52,10 +52,11 @@ final class ScenarioCommand extends MeasuringCommand {
       paramLabel = "NAME",
       description =
           "shard-freeze: one shard's server stops for 8 of 25 seconds;%nshard-slow: the round trip"
-              + " to one shard's server is 200 ms longer;%nrouter-freeze, router-loss, router-kill:"
-              + " the nearest mongos stops, is cut off, or is killed and started again; the"
-              + " clients' URL names all mongoses;%nfleet: no fault; measures how many sockets and"
-              + " how much memory the servers need for many instances of an application.")
+              + " to one shard's server is 200 ms longer;%nrouter-freeze: the nearest mongos"
+              + " stops;%nrouter-loss: the nearest mongos is cut off;%nrouter-kill: the nearest"
+              + " mongos is killed, and started again;%nfleet: no fault; measures how many sockets"
+              + " and how much memory the servers need for many instances of an application.%nIn"
+              + " the router scenarios, the clients' URL names all mongoses.")
   String name;
 
   @Option(

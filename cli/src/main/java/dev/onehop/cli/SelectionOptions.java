@@ -32,7 +32,8 @@ final class SelectionOptions {
       split = ",",
       paramLabel = "NAME=NAME",
       description =
-          "New names at the destination, each for a database or for a database.collection.")
+          "A new name at the destination for a database or collection: shop=shop2 or"
+              + " shop.orders=shop2.orders.")
   Map<String, String> renamed = new HashMap<>();
 
   @Option(

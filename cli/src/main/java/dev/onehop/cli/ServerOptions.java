@@ -49,8 +49,8 @@ final class ServerOptions {
   }
 
   /**
-   * Refuses options without effect. If the servers exist, these are options for their start;
-   * otherwise, options for existing servers.
+   * Refuses options that have no effect: options for the start of servers if the servers exist
+   * already, and options for existing servers if the command starts the servers.
    *
    * @throws Failure if there is such an option
    */

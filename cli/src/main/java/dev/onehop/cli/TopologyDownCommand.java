@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
     header = "Stop a running topology, and remove the remains of killed runs.",
     description = {
       "",
-      "Without a name, it stops the only running topology and removes the remains of killed runs.",
+      "Without a name, the command stops the topology if only one is running.",
       ""
     },
     footer = {"", "Example:", "  onehop topology down us-2014"})

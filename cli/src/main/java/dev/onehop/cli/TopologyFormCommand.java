@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "form",
     sortOptions = false,
-    header = "Form a sharded cluster of running servers.",
+    header = "Form a sharded cluster from running servers.",
     description = {
       "",
       "Initiates the replica sets, adds the shards, and creates users if there is access control."

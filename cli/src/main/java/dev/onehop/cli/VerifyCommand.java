@@ -53,8 +53,8 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
-      "Exit code: 0 = equal, 3 = different, 1 = a part could not be compared, 2 = wrong command line,",
-      "130 = interrupted."
+      "Exit code: 0 = equal, 3 = different, 1 = a part could not be compared,",
+      "2 = the command line was wrong, 130 = interrupted."
     })
 final class VerifyCommand extends Subcommand {
 
@@ -85,7 +85,7 @@ final class VerifyCommand extends Subcommand {
       paramLabel = "FILE",
       description =
           "Record finished ranges in this file. A later run with the same file compares"
-              + " the other ranges.")
+              + " only the other ranges.")
   @Nullable Path state;
 
   @Option(
@@ -118,7 +118,7 @@ final class VerifyCommand extends Subcommand {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "How many differing documents the result lists. It lists only their keys."
+          "The number of differing documents whose keys the result lists."
               + " Default: ${DEFAULT-VALUE}.")
   private int details;
 

@@ -18,9 +18,9 @@ import picocli.CommandLine.Option;
     header = "Measure the bytes per operation that cross availability zones.",
     description = {
       "",
-      "Every client runs at the same rate, with reads that any member may execute, and with"
-          + " operations on primaries. Each client runs in its default configuration, and in the"
-          + " configuration with the least traffic across zones.",
+      "Every client runs at the same rate: once with reads that any member may execute, and once"
+          + " with reads and updates on primaries. Each client runs in its default configuration,"
+          + " and in the configuration with the least traffic across zones.",
       ""
     },
     footer = {
@@ -43,7 +43,7 @@ final class ZonesCommand extends MeasuringCommand {
       names = "--zones",
       paramLabel = "one|all",
       description =
-          "The zone of the application: the zone of the topology's client, or each zone, one"
+          "The zone of the application. one: the zone of the topology's client; all: each zone, one"
               + " after the other. Default: one.")
   Zones zones = Zones.one;
 

@@ -97,8 +97,8 @@ class ConsumeCommandTest {
           --rate 0 | --rate 0.0: must be from 1 to 1000000
           --rate NaN | --rate NaN: must be from 1 to 1000000
           --measure sip | unknown measurement 'sip'; measurements: drain, live, idle-shard
-          --measure drain --rate 5 | --rate does not apply to drain alone; add --measure live
-          --drain --duration 5s | --duration does not apply to drain alone; add --measure live
+          --measure drain --rate 5 | --rate has no effect if only drain is measured; add --measure live
+          --drain --duration 5s | --duration has no effect if only drain is measured; add --measure live
           --live --rows 5000 | --rows requires --measure drain
           --noop 5 --existing | --noop and --existing exclude each other
           --url mongodb://a --noop 5 | --noop and --url exclude each other
@@ -135,7 +135,7 @@ class ConsumeCommandTest {
           --channels many | Invalid value for option '--channels'
           --duration 5 | is not a duration; write 500ms, 10s, 2m or 1h
           --chanels 4 | Unknown option
-          --measure drain --rate 5 | --rate does not apply to drain alone; add --measure live
+          --measure drain --rate 5 | --rate has no effect if only drain is measured; add --measure live
           --mongod /nowhere/mongod | --mongod /nowhere/mongod: no such file
           """)
   void badInputIsOneLineAndNothingIsStarted(String args, String message) throws Exception {

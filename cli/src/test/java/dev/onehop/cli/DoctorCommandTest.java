@@ -161,7 +161,7 @@ class DoctorCommandTest {
     Ended ended = doctor("--url", url("m0"), "--timeout", "2s");
 
     assertThat(ended.out())
-        .contains("PROBLEM names config.mongos has names without a reachable server")
+        .contains("PROBLEM names no mongos can be reached by its name in config.mongos")
         .contains("cannot reach " + HIDDEN + " (unknown host)")
         .contains("> Set onehop.hostMapping, FROM=TO for each mongos. " + HIDDEN + "=" + at("m0"))
         .contains("PROBLEM affinity a mongos is near 0 of 2 shards")
@@ -243,7 +243,7 @@ class DoctorCommandTest {
     assertThat(ended.out())
         .contains("WARNING zones no mongos of the URL replies in - there=10.0.0.*")
         .doesNotContain("- here");
-    assertThat(ofUrl.out()).contains("OK zones each has a mongos of the URL");
+    assertThat(ofUrl.out()).contains("OK zones each zone has a mongos of the URL");
   }
 
   @Test

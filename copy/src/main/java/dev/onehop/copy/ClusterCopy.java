@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Documents are read directly from the primaries of the source's shards. Each range is read from
  * its owner, with a shard version. The documents are written through the destination's mongoses.
- * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. It has no
- * passwords, and another process can resume it. One process at a time works on a job. If this
- * process does not renew its lease, another process can take the job. Late writes of the first
- * process then have no effect.
+ * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. The job
+ * contains no passwords, and another process can resume it. One process at a time works on a job.
+ * If this process does not renew its lease, another process can take the job. Late writes of the
+ * first process then have no effect.
  *
  * <p>Thread-safe.
  */
@@ -255,7 +255,8 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Sets the most documents in a batch that is read and written, 1 to 100,000; 1,000 by default.
+     * Sets the largest number of documents in a batch that is read and written, 1 to 100,000; 1,000
+     * by default.
      */
     public Builder batchSize(int documents) {
       this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
@@ -326,11 +327,16 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Makes this copy a copy back: it applies the destination's later changes to the source of a
-     * finished job with the same name. The source of this copy is the finished job's destination.
-     * The destination of this copy is the finished job's source, which must not have had writes
-     * since the job was finished. All changes since then are applied, until this copy is finished.
-     * Collections and names are as in the finished job. Nothing is dropped.
+     * Makes this copy a copy back. It reverses a finished job with the same name:
+     *
+     * <ul>
+     *   <li>The source of this copy is the finished job's destination. All changes of this source
+     *       since the end of the finished job are applied, until this copy is finished.
+     *   <li>The destination of this copy is the finished job's source. It must not have had writes
+     *       since the end of the finished job. Nothing is dropped.
+     * </ul>
+     *
+     * <p>Collections and names are as in the finished job.
      */
     public Builder reverse() {
       this.reverse = true;

@@ -78,10 +78,17 @@ public final class CopyControl implements AutoCloseable {
   }
 
   /**
-   * The stored state of the job. The fields are: {@code phase}; {@code term}, a number that rises
-   * with each process; {@code paused} and {@code finish}, the requests; {@code progress} at the
-   * last renewal of the lease; {@code finishedAt}, a cluster time of the source. A field without a
-   * value is left out.
+   * The stored state of the job. It has these fields, except fields without a value:
+   *
+   * <ul>
+   *   <li>{@code job}: the name of the job
+   *   <li>{@code phase}: the current phase
+   *   <li>{@code term}: a number that rises with each process of the job
+   *   <li>{@code paused}, {@code finish}: whether a pause or the end was requested
+   *   <li>{@code progress}: the progress at the last renewal of the lease
+   *   <li>{@code finishedAt}: a cluster time of the source. The finished job has applied all
+   *       changes before this time
+   * </ul>
    *
    * @throws CopyException if the destination has no such job
    */

@@ -46,8 +46,8 @@ final class DiskSpace {
    * Compares the needed and the free space.
    *
    * @param specs the collections that are copied without a filter
-   * @return null if the space is enough; otherwise the lack of space, or the reason why the free
-   *     space is unknown
+   * @return null if the space is enough; otherwise a text that says how much space is missing, or
+   *     why the free space is unknown
    */
   @Nullable Shortage shortage(List<CollectionSpec> specs) throws InterruptedException {
     Map<String, Long> free = free();
@@ -91,7 +91,8 @@ final class DiskSpace {
   private static String text(String place, double needed, long free) {
     return String.format(
         Locale.ROOT,
-        "%s has too little disk space: about %,.0f MB are needed, with indexes, and %,.0f are free",
+        "%s has too little disk space: documents and indexes need about %,.0f MB, and %,.0f MB are"
+            + " free",
         place,
         needed / 1e6,
         free / 1e6);

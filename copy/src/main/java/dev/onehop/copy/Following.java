@@ -43,7 +43,7 @@ final class Following {
     if (!creations) {
       meter.note(
           "servers of the source are older than 6.0, and do not report new collections and"
-              + " indexes: do not create any until the copy is finished");
+              + " indexes: do not create collections or indexes until the copy is finished");
     }
     this.applier =
         new Applier(

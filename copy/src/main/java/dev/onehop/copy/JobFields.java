@@ -45,9 +45,9 @@ final class JobFields {
             .append("user", user(destination))
             .append("mapping", mapping(settings))
             .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
-            // The incarnation and the plan of the job that this job replaces. The incarnation is
-            // needed to make late writes of the old job's processes fail. The plan is needed to
-            // remove it.
+            // Two ids of the job that this job replaces. With the old incarnation, this job makes
+            // late writes of the old job's processes fail. With the id of the old plan, it removes
+            // that plan.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
@@ -154,7 +154,8 @@ final class JobFields {
     }
     if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job() + " was begun with another orderBy: use the same", null);
+          "the job " + settings.job() + " was begun with another orderBy: use the same orderBy",
+          null);
     }
     if (!isCopyOf(source, known)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);

@@ -26,7 +26,8 @@ final class JobLanes {
   }
 
   /**
-   * Raises all lanes of a kind that the job has ever had, and returns the first of them.
+   * Raises all lanes of one kind, also lanes that only earlier processes of the job have used.
+   * Returns the first {@code count} lanes.
    *
    * @param count the number of lanes to return
    * @param kind empty for the lanes of the full phase, or {@link LateSeries#LANES}; a process

@@ -16,6 +16,7 @@ import dev.onehop.copy.internal.structure.SourceStructure;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -71,9 +72,9 @@ final class JobStart {
   }
 
   private void checkEnds() throws InterruptedException {
-    Set<String> same = new HashSet<>(patiently(() -> ClusterIdentity.ofJob(source)));
-    same.retainAll(patiently(() -> ClusterIdentity.ofJob(destination)));
-    if (!same.isEmpty()) {
+    if (!Collections.disjoint(
+        patiently(() -> ClusterIdentity.ofJob(source)),
+        patiently(() -> ClusterIdentity.ofJob(destination)))) {
       throw new CopyException("source and destination are the same cluster", null);
     }
     for (ClusterEnd end : List.of(source, destination)) {
@@ -293,7 +294,7 @@ final class JobStart {
   /**
    * The existing collections of the destination whose names the copy needs. These are the names of
    * the copied collections, and names that a new collection of the source could get later. The
-   * values are the {@code info} documents of {@code listCollections}.
+   * result maps each name to the {@code info} document of {@code listCollections}.
    */
   static Map<String, BsonDocument> occupied(
       ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)

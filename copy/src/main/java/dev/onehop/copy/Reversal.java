@@ -105,7 +105,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       throw new CopyException(name + " was not finished: use onehop copy finish", null);
     }
     if (!JobFields.isCopyOf(destination, job)) {
-      throw new CopyException(name + " has copied another cluster than this destination", null);
+      throw new CopyException(name + " has copied another cluster, not this destination", null);
     }
     if (!job.getDocument("mapping").getArray("filters").isEmpty()
         || job.getBoolean("transformed", BsonBoolean.FALSE).getValue()
@@ -184,8 +184,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * The number of writes to the destination of this copy back that the finished job has not
-   * applied. This destination was the source of the finished job.
+   * The number of writes to the finished job's source that the finished job has not applied. This
+   * source is the destination of the copy back.
    *
    * @return the number of operations in all databases; 0 if it is unknown
    */

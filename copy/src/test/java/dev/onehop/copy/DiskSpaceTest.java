@@ -65,8 +65,8 @@ class DiskSpaceTest {
     assertThat(shortage(false))
         .isEqualTo(
             new DiskSpace.Shortage(
-                "the destination has too little disk space: about 11 MB are needed, with indexes,"
-                    + " and 11 are free",
+                "the destination has too little disk space: documents and indexes need about 11 MB,"
+                    + " and 11 MB are free",
                 true));
   }
 

@@ -1,5 +1,6 @@
 package dev.onehop.resync;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
@@ -28,6 +29,7 @@ public final class ChildJvm implements AutoCloseable {
   /** The limit of the heap: several JVMs share the machine. */
   private static final String HEAP = "-Xmx512m";
 
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String ENDED = "ended";
   private static final Duration ENDING = Duration.ofSeconds(5);
 
@@ -53,8 +55,8 @@ public final class ChildJvm implements AutoCloseable {
    * @param name the name of the child in messages, such as {@code a consumer}
    * @param options the options of the JVM
    * @param main the main class
-   * @param task the first line of standard input; it may contain a password, which must not be on a
-   *     command line
+   * @param task is sent as JSON in the first line of standard input; it may contain a password,
+   *     which must not be on a command line
    * @param folder the folder for the file {@code consumer.err}, which receives the child's standard
    *     error; created if necessary
    * @param listener receives each line of the child before anything else does. It returns true if
@@ -64,7 +66,7 @@ public final class ChildJvm implements AutoCloseable {
       String name,
       List<String> options,
       Class<?> main,
-      String task,
+      Object task,
       Path folder,
       Predicate<String> listener)
       throws IOException {
@@ -83,7 +85,7 @@ public final class ChildJvm implements AutoCloseable {
       List<String> prefix,
       List<String> options,
       Class<?> main,
-      String task,
+      Object task,
       @Nullable Path errors,
       Predicate<String> listener)
       throws IOException {
@@ -105,7 +107,7 @@ public final class ChildJvm implements AutoCloseable {
     Thread reader = new Thread(child::readAnswers, "child-answers");
     reader.setDaemon(true);
     reader.start();
-    child.send(task);
+    child.send(JSON.writeValueAsString(task));
     return child;
   }
 

@@ -32,7 +32,7 @@ public final class ChildMain {
         throws IOException, InterruptedException;
   }
 
-  /** Does the work, sends an error if it fails, and ends the process. */
+  /** Does the work, sends and prints an error if it fails, and ends the process. */
   public static <T> void run(Class<T> task, Work<T> work) {
     PrintStream out = System.out;
     System.setOut(
@@ -50,8 +50,10 @@ public final class ChildMain {
     try {
       work.run(JSON.readValue(in.readLine(), task), in, say);
     } catch (IOException | InterruptedException | RuntimeException e) {
+      String failed = ChildJvm.FAILED + Failure.firstLine(e);
+      System.err.println(failed); // for a reader of the file with the errors
       e.printStackTrace();
-      say.accept(ChildJvm.FAILED + Failure.firstLine(e));
+      say.accept(failed);
       exitCode = 1;
     }
     System.exit(exitCode); // Threads of a client may still run, and the exit ends them.

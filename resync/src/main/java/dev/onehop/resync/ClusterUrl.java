@@ -9,6 +9,7 @@ import dev.onehop.testbed.TrustedAuthority;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -131,6 +132,11 @@ public final class ClusterUrl {
   public String database() {
     String database = new ConnectionString(secret).getDatabase();
     return database == null ? DATABASE : database;
+  }
+
+  /** The hosts of the URL, as {@code host:port}. */
+  public List<String> hosts() {
+    return new ConnectionString(secret).getHosts();
   }
 
   /** The URL with the password. It is for connecting and must not be shown or logged. */

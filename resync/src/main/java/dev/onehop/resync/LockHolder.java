@@ -1,6 +1,5 @@
 package dev.onehop.resync;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.MongoException;
 import java.io.IOException;
 import java.time.Duration;
@@ -47,9 +46,7 @@ final class LockHolder implements AutoCloseable {
               List.of("setsid"),
               SMALL,
               LockHolderMain.class,
-              new ObjectMapper()
-                  .writeValueAsString(
-                      new LockHolderMain.Task(member.host(), url, deadline.toMillis())),
+              new LockHolderMain.Task(member.host(), url, deadline.toMillis()),
               null,
               line -> false);
       holder = new LockHolder(member, deadline, process);

@@ -11,11 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks a server from a separate process, so that the lock ends even if the requesting process is
- * killed. The lock ends at the end of standard input. If the requesting process ends, this process
- * reads the end of standard input, too. The lock also ends at a deadline. The first line of
- * standard input is a {@link Task} as JSON; the next lines are {@code lock} and {@code unlock}.
- * Standard output has {@code ready}, {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED}
- * with the reason.
+ * killed. The lock ends at the end of standard input, which also comes when the requesting process
+ * ends. At a deadline, the lock ends in any case. The first line of standard input is a {@link
+ * Task} as JSON; the next lines are {@code lock} and {@code unlock}. Standard output has {@code
+ * ready}, {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
  */
 public final class LockHolderMain {
 
@@ -141,7 +140,7 @@ public final class LockHolderMain {
   private synchronized void expire() {
     if (state != State.OPEN) {
       release();
-      say.accept(ChildJvm.FAILED + "its deadline of " + deadlineMillis + " ms has passed");
+      say.accept(ChildJvm.FAILED + "the lock's deadline of " + deadlineMillis + " ms has passed");
     }
   }
 

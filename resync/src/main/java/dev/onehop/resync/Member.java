@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /** A server of a replica set. Thread-safe. */
 public final class Member implements AutoCloseable {
@@ -35,7 +34,7 @@ public final class Member implements AutoCloseable {
    * @param url the user and the trusted authority
    */
   public static Member of(ClusterUrl url, String host) {
-    return of(url, host, new ConnectionString(url.secret()).getCredential());
+    return of(url, host, true);
   }
 
   /**
@@ -43,10 +42,10 @@ public final class Member implements AutoCloseable {
    * that need no user.
    */
   static Member stranger(ClusterUrl url, String host) {
-    return of(url, host, null);
+    return of(url, host, false);
   }
 
-  private static Member of(ClusterUrl url, String host, @Nullable MongoCredential credential) {
+  private static Member of(ClusterUrl url, String host, boolean withUser) {
     ConnectionString given = new ConnectionString(url.secret());
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
@@ -63,7 +62,8 @@ public final class Member implements AutoCloseable {
                 socket -> socket.connectTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
             .applyToSslSettings(ssl -> ssl.applyConnectionString(given));
     url.trust(settings);
-    if (credential != null) {
+    MongoCredential credential = given.getCredential();
+    if (withUser && credential != null) {
       settings.credential(credential);
     }
     return new Member(host, MongoClients.create(settings.build()));

@@ -191,8 +191,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
           .orElseThrow(
               () ->
                   Failure.usage(
-                      "the replica set has no hidden secondary; name the member to lock by"
-                          + " --source"));
+                      "the replica set has no hidden secondary; use --source to name the member to"
+                          + " lock"));
     }
     if (ReplicaSetStatus.entry(config, named) == null) {
       throw Failure.usage("--source " + named + " is not a member of the replica set");
@@ -286,7 +286,10 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       Document storage = options.get("storage", new Document());
       path = Path.of(storage.get("dbPath", "/data/db"));
       if (!path.isAbsolute()) {
-        throw Failure.usage(source.host() + " reports a relative data folder; set --source-dbpath");
+        throw Failure.usage(
+            source.host()
+                + " reports a relative path of its data folder; give the"
+                + " absolute path with --source-dbpath");
       }
     }
     DataFolder folder = new DataFolder(path);
@@ -395,7 +398,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                 bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
     if (window.compareTo(estimate) < 0) {
       throw Failure.usage(
-          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets its rate)"
+          ("the oplog of %s covers only %s, but the copy takes about %s (--rate sets the expected"
+                  + " rate of the copy)")
               .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }
@@ -449,8 +453,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       progress.note(
           "While "
               + source.host()
-              + " is locked, writes with write concern majority wait: the other members that are up"
-              + " have too few votes.");
+              + " is locked, writes with write concern majority wait, because the other members"
+              + " that are up have no majority of the votes.");
     }
   }
 

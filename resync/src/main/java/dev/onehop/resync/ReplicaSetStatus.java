@@ -1,6 +1,5 @@
 package dev.onehop.resync;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoException;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -66,7 +65,7 @@ final class ReplicaSetStatus implements AutoCloseable {
 
   private String findPrimary() {
     String reason = "it has no primary";
-    Set<String> hosts = new LinkedHashSet<>(new ConnectionString(url.secret()).getHosts());
+    Set<String> hosts = new LinkedHashSet<>(url.hosts());
     hosts.addAll(members.keySet());
     for (String host : hosts) {
       try {

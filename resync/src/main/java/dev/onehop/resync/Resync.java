@@ -270,7 +270,7 @@ public final class Resync {
         if (unused && folder != null && plan.copy() == null) {
           discard(folder);
         } else if (folder != null) {
-          progress.note("Files are left in " + folder + "; empty it before the next run.");
+          progress.note("Files are left in " + folder + "; empty this folder before the next run.");
         }
       } catch (InterruptedException | RuntimeException e) {
         failure.addSuppressed(e);

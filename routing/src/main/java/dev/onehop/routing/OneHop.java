@@ -75,11 +75,15 @@ import reactor.core.publisher.Mono;
  *
  * <p>The URI names one or more mongoses. The router finds further mongoses in {@code
  * config.mongos}. An operation without a single owner goes to the mongos that the official client
- * would choose. A stale routing table never gives a wrong result, although an operation may then go
- * to the wrong server. A wrong mongos sends the operation on to the right shard. A wrong shard
- * refuses it, and the router sends it again by a newer table. The user needs the right to read
- * {@code config.shards}, {@code config.mongos}, {@code config.databases}, {@code
- * config.collections} and {@code config.chunks}. Without this right the router routes no operation.
+ * would choose.
+ *
+ * <p>A stale routing table never gives a wrong result, although an operation may then go to the
+ * wrong server. A wrong mongos sends the operation on to the right shard. A wrong shard refuses it,
+ * and the router sends it again by a newer table.
+ *
+ * <p>The user needs the right to read {@code config.shards}, {@code config.mongos}, {@code
+ * config.databases}, {@code config.collections} and {@code config.chunks}. Without this right the
+ * router routes no operation.
  *
  * <p>Thread-safe.
  */
@@ -425,9 +429,10 @@ public final class OneHop implements AutoCloseable {
      * Maps server names of the cluster's metadata to the names under which this application reaches
      * the servers, because of NAT, a private link or Kubernetes. Names in the URI are not mapped.
      * The names of all other mongoses and of the shards' members are mapped, in direct mode also
-     * those of the config servers. TLS verifies the mapped names. A mongos is near a shard if a
-     * member of the shard has the same host in the metadata. If no mongos has such a host, the
-     * router compares the mapped hosts.
+     * those of the config servers. TLS verifies the mapped names.
+     *
+     * <p>A mongos is near a shard if a member of the shard has the same host in the metadata. If no
+     * mongos has such a host, the router compares the mapped hosts.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} for any port; other names stay unchanged
@@ -462,13 +467,19 @@ public final class OneHop implements AutoCloseable {
      * RoutingMode#NONE}.
      *
      * <p>Reads that any member may serve have the read preference {@code secondary}, {@code
-     * secondaryPreferred} or {@code nearest}, with or without tags. In targeted mode such reads go
-     * to a mongos of the zone. This mongos chooses the member by its own round trips, without
-     * regard to zones. In direct mode they go to the owning shard's member in the zone, if this
-     * member fits the read preference, its tags and its {@code maxStalenessSeconds}. Zones do not
-     * change where operations for a primary go. If several mongoses are near the owner, the
-     * mongoses of the first zone serve them. The URI has to name mongoses of each zone, because
-     * operations without an owner go to a mongos of the URI.
+     * secondaryPreferred} or {@code nearest}, with or without tags. These reads go to a server that
+     * depends on the mode:
+     *
+     * <ul>
+     *   <li>In targeted mode, they go to a mongos of the zone. This mongos chooses the member by
+     *       its own round trips, without regard to zones.
+     *   <li>In direct mode, they go to the owning shard's member in the zone, if this member fits
+     *       the read preference, its tags and its {@code maxStalenessSeconds}.
+     * </ul>
+     *
+     * <p>Operations for a primary still go to the owner, or to a mongos near the owner. If there
+     * are several such mongoses, those of the first zone are used. The URI has to name mongoses of
+     * each zone, because operations without an owner go to a mongos of the URI.
      *
      * @param zones the zones, each written {@code host|host} or {@code name=host|host}. Hosts are
      *     named as this application reaches them, with or without a port; {@code *} in a host
@@ -493,10 +504,15 @@ public final class OneHop implements AutoCloseable {
     /**
      * Sets the target of operations: {@link RoutingMode#TARGETED} by default.
      *
-     * <p>{@link RoutingMode#DIRECT} has three conditions. The URI names the cluster's mongoses or
-     * config servers, from which the router reads the routing metadata. The user exists on every
-     * shard under the same name and may read the database {@code config}. From MongoDB 8.0, the
-     * user has the role {@code directShardOperations}.
+     * <p>{@link RoutingMode#DIRECT} has three conditions:
+     *
+     * <ul>
+     *   <li>The URI names the cluster's mongoses or config servers, from which the router reads the
+     *       routing metadata.
+     *   <li>The user exists on every shard under the same name, and has the right to read the
+     *       database {@code config}.
+     *   <li>From MongoDB 8.0 on, the user has the role {@code directShardOperations}.
+     * </ul>
      *
      * <p>Direct mode sends every operation that one shard cannot execute alone to a mongos of the
      * URI: reads and writes over several shards, transactions, changes of a shard key, {@code
@@ -554,7 +570,7 @@ public final class OneHop implements AutoCloseable {
         return new OneHop(
             given, unrouted(given), reason == null ? "the routing mode is NONE" : reason);
       }
-      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      log.warn("nothing is routed, and the application gets the driver's own clients: {}", reason);
       return new OneHop(given, null, reason);
     }
 
@@ -591,8 +607,8 @@ public final class OneHop implements AutoCloseable {
         router.close();
         throw new IllegalStateException(
             type.getName()
-                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom to"
-                + " have one version",
+                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom"
+                + " to have one version",
             failure);
       } catch (RuntimeException failure) {
         router.close();
@@ -607,7 +623,7 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             key + " needs a URI that names mongoses: replicaSet names the config servers");
       }
-      log.info("nothing is routed, and clients are the driver's own: {}", key);
+      log.info("nothing is routed, and the application gets the driver's own clients: {}", key);
       return new OneHop(given, null, key);
     }
 
@@ -668,11 +684,11 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             modeName()
                 + " mode replaces the transport, so the SslContext of NettyTransportSettings would"
-                + " have no effect: set an SSLContext by applyToSslSettings");
+                + " have no effect: set an SSLContext with applyToSslSettings");
       }
       if (transport != null) {
         log.info(
-            "{} mode replaces the transport {} with its own",
+            "{} mode replaces the transport {} with OneHop's transport",
             modeName(),
             transport.getClass().getSimpleName());
       }
@@ -734,8 +750,8 @@ public final class OneHop implements AutoCloseable {
       replaceTransport(given);
       if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
-            "loadBalanced=true cannot be pipelined, because each connection of a load balancer may"
-                + " lead to another mongos: turn pipelining off");
+            "pipelining is not possible with loadBalanced=true, because each connection of a load"
+                + " balancer may lead to another mongos: turn pipelining off");
       }
       if (namesUnixSockets(given)) {
         throw new IllegalArgumentException("pipelining needs host names, not Unix domain sockets");

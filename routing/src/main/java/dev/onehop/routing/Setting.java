@@ -161,7 +161,7 @@ record Setting<T>(
     for (String pair : text.split(",", -1)) {
       int equals = pair.indexOf('=');
       if (equals < 1) {
-        throw new IllegalArgumentException("no pair: " + pair);
+        throw new IllegalArgumentException("not a pair of the form name=name: " + pair);
       }
       pairs.put(pair.substring(0, equals).trim(), pair.substring(equals + 1).trim());
     }

@@ -48,7 +48,7 @@ class ExplainTest {
     try (OneHop router = builder("serverSelectionTimeoutMS=300").build()) {
       assertThatThrownBy(() -> router.explain("it.c", Filters.eq(5)))
           .isInstanceOf(MongoTimeoutException.class)
-          .hasMessageContaining("has not answered yet");
+          .hasMessageContaining("has not replied yet");
     }
   }
 

@@ -129,9 +129,9 @@ class FirstOperationsTest {
       CompletableFuture<Document> found = find(client, -5);
       cluster.release();
 
-      assertThatThrownBy(found::join).hasMessageContaining("shard s0 is of version 8.0 or later");
+      assertThatThrownBy(found::join).hasMessageContaining("shard s0 has version 8.0 or later");
       assertThatThrownBy(() -> find(client, 5).join())
-          .hasMessageContaining("shard s0 is of version 8.0 or later");
+          .hasMessageContaining("shard s0 has version 8.0 or later");
       assertThat(cluster.seen("s0", "find")).isEmpty();
     }
   }

@@ -96,9 +96,9 @@ class SilentConfigServersTest {
     cluster.hold("config", SilentConfigServersTest::readsMetadata);
     try (MongoClient client = direct("config")) {
       assertThatThrownBy(() -> found(client, "c", ONCE))
-          .hasMessageContaining("config servers have not answered");
+          .hasMessageContaining("neither the config servers nor a mongos of the URI has replied");
       assertThatThrownBy(() -> found(client, "a", NOT_AT_ALL))
-          .hasMessageContaining("config servers have not answered");
+          .hasMessageContaining("neither the config servers nor a mongos of the URI has replied");
 
       cluster.release();
 

@@ -115,7 +115,7 @@ class TargetedModeSettingsTest {
     }
     assertThat(log.messages())
         .containsExactly(
-            "targeted mode replaces the transport NettyTransportSettings with its own");
+            "targeted mode replaces the transport NettyTransportSettings with OneHop's transport");
   }
 
   /** Without the refusal, connections would use other certificates than the application trusts. */

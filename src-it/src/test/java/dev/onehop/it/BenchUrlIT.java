@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.ClusterSource;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Progress;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.PrintWriter;
@@ -57,6 +61,18 @@ class BenchUrlIT {
           .contains("ycsb.usertable has 300 documents; --overwrite deletes them");
       Ended third = bench(testbed.url(), "third", "--modes", "legacy", "--overwrite");
       assertThat(third.exitCode()).as(third.err()).isZero();
+    }
+  }
+
+  /** A scenario freezes or ends mongoses, and the next cell begins with them in this state. */
+  @Test
+  void measuresRoundTripsOnceAndNeedsNoMongosForThemLater() throws Exception {
+    BenchCluster cluster;
+    try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
+      cluster = ClusterSource.at(ClusterUrl.open(testbed.url()), false).open(Progress.silent());
+    }
+    try (cluster) {
+      assertThat(cluster.shardRoundTrips()).hasSize(3);
     }
   }
 

@@ -315,7 +315,7 @@ class CopyApplyIT {
       }
       assertThat(failures)
           .singleElement(THROWABLE)
-          .hasMessageContaining("the destination has a document {\"_id\": \"own\"}")
+          .hasMessageContaining("the destination's document {\"_id\": \"own\"}")
           .hasMessageContaining("dup key: { u: 7 }");
       assertThat(there.find().map(found -> found.get("_id")))
           .containsExactlyInAnyOrder("own", "first");

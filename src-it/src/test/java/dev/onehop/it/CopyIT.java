@@ -780,13 +780,13 @@ class CopyIT {
       assertThat(finish.exitCode()).isEqualTo(1);
       assertThat(finish.err())
           .isEqualToNormalizingNewlines(
-              "onehop: the job %s finishes after 'copy --resume': no process runs it now\n"
+              "onehop: no process runs the job %s now: it finishes after 'copy --resume'\n"
                   .formatted(job));
       Printed goesOn = onehop("copy", "continue", "--to", two.url(), "--job", job);
       assertThat(goesOn.exitCode()).isEqualTo(1);
       assertThat(goesOn.err())
           .isEqualToNormalizingNewlines(
-              "onehop: the job %s continues after 'copy --resume': no process runs it now\n"
+              "onehop: no process runs the job %s now: it continues after 'copy --resume'\n"
                   .formatted(job));
     }
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "runs"))

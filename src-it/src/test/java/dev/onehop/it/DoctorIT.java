@@ -162,7 +162,7 @@ class DoctorIT {
       assertThat(hidden.exitCode()).as(hidden.out()).isEqualTo(3);
       assertThat(hidden.out())
           .contains("OK URL mongos of " + CLUSTER + ": " + LINK)
-          .contains("PROBLEM names config.mongos has names without a reachable server")
+          .contains("PROBLEM names no mongos can be reached by its name in config.mongos")
           .contains("(unknown host)", "PROBLEM targeted no mongos near a shard replies");
       String suggested = hidden.out().replaceFirst(".* FROM=TO for each mongos. ([^ ]+) .*", "$1");
       assertThat(suggested.split(",", -1)).hasSize(3);

@@ -327,7 +327,8 @@ class RoutedOperationsIT {
           .extracting(ILoggingEvent::getFormattedMessage)
           .containsOnlyOnce(
               named
-                  ? "nothing is routed, and clients are the driver's own: replicaSet="
+                  ? "nothing is routed, and the application gets the driver's own clients:"
+                      + " replicaSet="
                       + set
                       + " names a replica set"
                   : "the URI leads to a replica set, not to a mongos: nothing will be routed");
@@ -381,7 +382,8 @@ class RoutedOperationsIT {
   private static LocalHits seen(@Nullable RouterSampling sampling) {
     Assumptions.assumeTrue(
         sampling != null,
-        "all answers were right; where operations were served, a cluster from outside does not show");
+        "all answers were right; where operations were served, a cluster from outside does not"
+            + " show");
     return sampling.besideOwner();
   }
 

@@ -43,10 +43,12 @@ import reactor.core.publisher.Mono;
  * <p>The publishers are cold: each subscription connects, opens its own cursors and closes
  * everything when it ends or is cancelled. They respect the subscriber's demand. Events that the
  * subscriber has not requested wait in a bounded buffer per shard. When the buffer is full, further
- * events stay at the shard. While a server cannot be reached or is being replaced, or the network
- * is down, a subscription waits without a time limit and continues afterwards. Events are neither
- * lost nor emitted twice. A subscription fails if a server refuses the stream itself. It completes
- * after an {@code invalidate} event, as the driver's stream does.
+ * events stay at the shard.
+ *
+ * <p>While a server cannot be reached or is being replaced, or the network is down, a subscription
+ * waits without a time limit and continues afterwards. Events are neither lost nor emitted twice. A
+ * subscription fails if a server refuses the stream itself. It completes after an {@code
+ * invalidate} event, as the driver's stream does.
  *
  * <p>Immutable and thread-safe.
  */
@@ -188,13 +190,20 @@ public final class ShardedChangeStream {
 
     /**
      * Sets the shortest interval at which two actions are repeated while events wait; 10
-     * milliseconds by default. One action is a check on the config servers whether a range has
-     * moved. The other is a heartbeat at each shard that delays events. A heartbeat is a note of
-     * some 150 bytes in the oplog of the shard or of the config servers. It is not an event of the
-     * stream. An event therefore waits about this long for an idle shard. Heartbeats need the
-     * action {@code appendOplogNote} on each shard and on the config servers. Without this right,
-     * which is logged once, a majority read replaces the heartbeat; it may take 100 ms and more if
-     * a replica set has one member.
+     * milliseconds by default:
+     *
+     * <ul>
+     *   <li>a check on the config servers whether a range has moved;
+     *   <li>a heartbeat at each shard that delays events. A heartbeat is a note of some 150 bytes
+     *       in the oplog of the shard or of the config servers. It is not an event of the stream.
+     * </ul>
+     *
+     * <p>An event waits about this long for an idle shard.
+     *
+     * <p>Heartbeats need the action {@code appendOplogNote} on each shard and on the config
+     * servers. If the user lacks this right, the stream logs this once and sends a majority read in
+     * place of each heartbeat. In a replica set with one member, such a read may take 100 ms and
+     * more.
      */
     public Builder heartbeatInterval(Duration interval) {
       this.heartbeat = positive("heartbeatInterval", interval);
@@ -319,7 +328,9 @@ public final class ShardedChangeStream {
      */
     public ShardedChangeStream build() {
       if (groupTransactions && source == Source.MONGOS) {
-        throw new IllegalArgumentException("transactions can't be grouped in a mongos' stream");
+        throw new IllegalArgumentException(
+            "groupTransactions can't be used with Source.MONGOS,"
+                + " because a mongos' stream does not group transactions");
       }
       return new ShardedChangeStream(
           new StreamSettings(

@@ -85,8 +85,8 @@ abstract class WatchOptions {
   }
 
   /**
-   * Sets the most events that a server sends at once; 1,000 by default. A server with a backlog
-   * fills a batch before it sends it.
+   * Sets the largest number of events that a server sends at once; 1,000 by default. A server with
+   * a backlog fills a batch before it sends it.
    *
    * @param events zero for the server's limit of 16 MB
    */

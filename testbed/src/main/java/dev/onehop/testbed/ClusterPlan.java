@@ -18,8 +18,8 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
 
   /**
    * The number to add to a server's advertised port if the server is behind a link. The sum is the
-   * port at which the server listens. It is lower, because Linux takes the ports of outgoing
-   * connections from the range above 32768.
+   * port at which the server listens. The number is negative, because Linux takes the ports of
+   * outgoing connections from the range above 32768.
    */
   private static final int HIDDEN_PORT_OFFSET = -10_000;
 

@@ -122,9 +122,9 @@ final class ContainerPlatform implements Platform {
       // If the interfaces can't be read, the gateway counts as an address of another machine.
     }
     throw new TestbedException(
-        "Docker's networks are not on this machine: the engine runs in a virtual machine, or this"
-            + " JVM runs in a container; run the tests on Linux, on the same machine as the"
-            + " engine");
+        "this machine does not have Docker's networks, because the engine runs in a virtual"
+            + " machine, or this JVM runs in a container; run the tests on Linux, on the same"
+            + " machine as the engine");
   }
 
   private int subnetOf(Host host) {

@@ -53,8 +53,8 @@ public final class ExistingCluster implements AutoCloseable {
    *     control
    * @param authority the trusted authority of the cluster's certificates; null for the JVM's
    *     default trust store
-   * @throws TestbedException if the server is no mongos, the login fails, or the user may not read
-   *     {@code config.shards}
+   * @throws TestbedException if the server is no mongos, the login fails, or the user lacks the
+   *     right to read {@code config.shards}
    */
   public static ExistingCluster at(ConnectionString url, @Nullable TrustedAuthority authority) {
     Credentials access = new Credentials(null, authority == null ? null : authority.context());

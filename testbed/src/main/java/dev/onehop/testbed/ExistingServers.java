@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>With access control, the testbed logs in at config servers and shards as {@code __system},
  * with their common key file. It creates two users. {@value #ADMINISTRATOR} has the role {@code
- * root}, and the testbed uses it at the mongoses. {@value #APPLICATION} is for applications, which
- * may only read and write the database {@code ycsb} and read the parts of {@code config} that
- * routing needs.
+ * root}, and the testbed uses it at the mongoses. {@value #APPLICATION} is for applications. It has
+ * only the rights to read and write the database {@code ycsb}, and to read the parts of {@code
+ * config} that routing needs.
  *
  * <p>Immutable.
  */

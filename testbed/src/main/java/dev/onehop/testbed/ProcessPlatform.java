@@ -88,7 +88,8 @@ final class ProcessPlatform implements Platform {
             RunDirectory.root(options.cacheFolder),
             options.topology.name(),
             leftover ->
-                options.progress.accept("ended " + leftover + ", which a killed run has left"));
+                options.progress.accept(
+                    "ended " + leftover + ", which was left by a run that was killed"));
     try {
       for (Server server : plan.all()) {
         Ports.requireFree(server.advertisedAddress());

@@ -76,7 +76,7 @@ final class RoundTripMeter {
                 median.complete(median(server, tls));
               } catch (IOException | RuntimeException e) {
                 median.completeExceptionally(
-                    new TestbedException(server.advertised() + " does not answer: " + e, e));
+                    new TestbedException(server.advertised() + " does not reply: " + e, e));
               }
             },
             "onehop-ping-" + server.host());

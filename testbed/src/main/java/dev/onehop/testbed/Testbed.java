@@ -239,8 +239,8 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Limits each router to a share of a processor until the router ends, like a machine of that
-   * size. Works only for servers that run as processes.
+   * Limits the processor time of each router until the router ends, as if its machine had fewer
+   * processors. Works only for servers that run as processes.
    *
    * @param processors the number of processors for each router, 0.001 or more
    * @throws TestbedException if this user or machine cannot limit processes: the limit requires

@@ -57,7 +57,7 @@ final class CommonStart {
     while ((ready = ready()) < share.of()) {
       if (System.nanoTime() - end > 0) {
         throw new IllegalStateException(
-            "%d of %d clients were ready within %d s"
+            "only %d of %d clients were ready within %d s"
                 .formatted(ready, share.of(), patience.toSeconds()));
       }
       sleep(BETWEEN_LOOKS.toNanos());

@@ -9,7 +9,7 @@ import site.ycsb.Utils;
 /**
  * The keys that YCSB's {@code CoreWorkload} loads. Collections are split between these keys. A key
  * is {@code user} and the record's number, padded with zeros to {@code zeropadding} digits. The
- * number is hashed, but not with {@code insertorder=ordered}. Numbers start at {@code insertstart}
+ * number is hashed, unless {@code insertorder=ordered} is set. Numbers start at {@code insertstart}
  * and end before {@code recordcount}.
  *
  * <p>Immutable and thread-safe.
@@ -93,7 +93,7 @@ public final class KeyPopulation {
       long value = Long.parseLong(text);
       if (value < least || value > most) {
         throw new InvalidPropertyException(
-            name + " is " + text + ", must be " + least + " to " + most);
+            name + " is " + text + ", but it must be from " + least + " to " + most);
       }
       return value;
     } catch (NumberFormatException e) {

@@ -50,7 +50,8 @@ public final class Launcher {
       openLoop = options.isPresent() ? OpenLoopOptions.of(arguments.properties()) : null;
       var unused = ClientShare.of(arguments.properties());
       if (openLoop != null && arguments.command() != Command.RUN) {
-        throw new InvalidPropertyException(OpenLoopOptions.RATE + " requires the command run");
+        throw new InvalidPropertyException(
+            OpenLoopOptions.RATE + " is possible only with the command run");
       }
     } catch (InvalidPropertyException e) {
       exit(USAGE, Failures.oneLine(e));

@@ -163,7 +163,8 @@ abstract class MongoBinding extends DB {
       leaving.release(tally);
     } catch (UncheckedIOException e) {
       YcsbHost.cleanupFailed(
-          "cannot write the file of %s: %s".formatted(BindingOptions.SUMMARY, e.getCause()), e);
+          "cannot write the file that %s names: %s".formatted(BindingOptions.SUMMARY, e.getCause()),
+          e);
     }
   }
 

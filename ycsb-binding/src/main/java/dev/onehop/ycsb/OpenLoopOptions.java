@@ -12,10 +12,10 @@ import site.ycsb.Client;
  *
  * @param rate operations per second
  * @param arrivals the distribution of the intended times
- * @param operations the most operations; a read-modify-write is one
+ * @param operations the largest number of operations; a read-modify-write counts as one
  * @param duration the time for which operations are issued; null for no limit
- * @param threads the most operations in flight with the synchronous driver; not used with the
- *     reactive driver
+ * @param threads the largest number of operations in flight with the synchronous driver; not used
+ *     with the reactive driver
  * @param latencies the file for the latencies of each second; null for no file
  * @param drain the longest wait for replies after the last operation was issued
  * @param byShard whether latencies are separated by the record's shard

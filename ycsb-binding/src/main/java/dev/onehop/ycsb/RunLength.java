@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * small enough. YCSB's own time limit includes connecting and the warm-up.
  *
  * <p>The error comes from {@link BatchMeans} with windows of a second. The first window does not
- * count, because no operation ends at its beginning. Thread-safe.
+ * count: at its beginning, no operation has had the time to end. Thread-safe.
  */
 final class RunLength {
   static final String DURATION = "onehop.duration";
@@ -44,7 +44,7 @@ final class RunLength {
    * @param duration the time after which the run ends; null for no limit
    * @param error the error at which the run ends, as a fraction of the throughput; null for no
    *     limit
-   * @param leastWindows the fewest windows from which the error is calculated
+   * @param leastWindows the smallest number of windows from which the error is calculated
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   RunLength(

@@ -55,7 +55,7 @@ record RunSummary(
    * One of several clients that started together.
    *
    * @param index the client's number, from 0
-   * @param of the number of clients
+   * @param of how many clients the run has
    * @param startedAtMillis the start in milliseconds since 1970, by its machine's clock
    * @param cpuNanos the processor time of its process from the start to the end of the last
    *     operation

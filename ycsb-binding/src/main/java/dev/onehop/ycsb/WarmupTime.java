@@ -91,9 +91,9 @@ final class WarmupTime {
   }
 
   /**
-   * Whether the rate of these windows is steady. In the last three windows, the largest and the
-   * smallest count may differ by 5 % of the mean, or by two standard deviations of a random count
-   * with this mean. The counts must not rise from each window to the next.
+   * Whether the rate of these windows is steady. In the last three windows, the counts may differ
+   * by 5 % of the mean, or by two standard deviations of a random count, whichever is more. The
+   * counts must not rise from each window to the next.
    */
   static boolean isSteady(List<Long> windows) {
     int size = windows.size();

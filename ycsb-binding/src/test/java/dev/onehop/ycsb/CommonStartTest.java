@@ -67,7 +67,7 @@ class CommonStartTest {
   @Test
   void whoIsMissingIsSaid() {
     assertThatThrownBy(client(0, 9, "run")::await)
-        .hasMessage("1 of 9 clients were ready within 0 s");
+        .hasMessage("only 1 of 9 clients were ready within 0 s");
   }
 
   @ParameterizedTest

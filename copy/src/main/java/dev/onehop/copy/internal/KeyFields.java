@@ -3,12 +3,16 @@ package dev.onehop.copy.internal;
 import java.util.Collection;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 
 /**
  * Creates projections to the fields of a shard key and to {@code _id}. A shard key may have fields
  * inside {@code _id}.
  */
 public final class KeyFields {
+  /** The key of the index of {@code _id}. */
+  public static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
+
   private static final String ID = "_id";
 
   private KeyFields() {}

@@ -34,10 +34,11 @@ import org.jspecify.annotations.Nullable;
  * @param filters query filters of the documents to copy, by collection of the source. With a
  *     filter, updates are applied as whole documents, because an update may change whether the
  *     document matches, and the event does not show this
- * @param transformation called with a collection of the source and one of its documents. It returns
- *     the document to write, or null if the document is left out. Null if documents stay unchanged.
- *     It does not change {@code _id} or the fields of the shard key, and has the same result for
- *     the same document. With it, updates are applied as whole documents
+ * @param transformation called with a collection of the source and one of its documents. The
+ *     parameter is null if documents stay unchanged. The function returns the document to write, or
+ *     null if the document is left out. It does not change {@code _id} or the fields of the shard
+ *     key, and has the same result for the same document. With it, updates are applied as whole
+ *     documents
  * @param inverse whether this mapping maps names of the destination back to names of the source.
  *     The other components then describe the mapping from the source to the destination
  */

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param eventsPerSecond the applied change events per second in the last 10 seconds; 0 after the
  *     end of the copy
  * @param lag how far the destination is behind the source. Before the first event is applied, this
- *     is the time since the start of the copy. Later it is the time since the commit up to which
- *     all events are applied
+ *     is the time since the start of the copy. Later, all events up to some cluster time are
+ *     applied, and the lag is the time since then
  * @param lagOperations the number of inserts, updates and deletes in all databases of the source
  *     since the last applied event; the number may be about one second old. Null if it is unknown,
  *     or if changes are not applied at all

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * the source. They count as different only if they have not changed for a given time, {@link
  * Builder#settle}.
  *
- * <p>The memory that it needs does not grow with the data.
+ * <p>The comparison needs no more memory for more data.
  *
  * <pre>{@code
  * VerifyReport report = ClusterVerification.builder(sourceUrl, destinationUrl).build().run();
@@ -169,7 +169,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets the most ranges that are compared at the same time: from 1 to 64, 4 by default.
+     * Sets the largest number of ranges that are compared at the same time: from 1 to 64, 4 by
+     * default.
      *
      * @throws IllegalArgumentException if the number is out of range
      */

@@ -1,5 +1,6 @@
 package dev.onehop.copy.verify;
 
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.full.KeyRange;
 import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.verify.Rounds.Result;
@@ -7,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +24,6 @@ final class CollectionWork {
   private static final int SAMPLES_PER_RANGE = 8;
   private static final int LEAST_SAMPLES = 100;
   private static final int MOST_SAMPLES = 20_000;
-  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 
   // The batches of a cursor in memory: one is compared, one waits, and one arrives.
   private static final int BATCHES_PER_CURSOR = 3;
@@ -69,7 +68,7 @@ final class CollectionWork {
   /**
    * Divides the collections into ranges, or takes the ranges of an earlier run from the state file.
    *
-   * @param perRange the most documents that a range should have
+   * @param perRange the largest number of documents that a range should have
    * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {
@@ -90,7 +89,7 @@ final class CollectionWork {
     List<KeyRange> all =
         KeyRange.between(
             0,
-            BY_ID,
+            KeyFields.BY_ID,
             bounds.stream().map(bound -> new BsonDocument("_id", bound)).toList(),
             (number, from) -> "");
     meter.allRanges.addAndGet(all.size());

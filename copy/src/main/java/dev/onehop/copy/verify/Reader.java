@@ -110,7 +110,7 @@ final class Reader {
   /**
    * Reads the documents of a range in the order of their keys.
    *
-   * @param batch the most documents in one reply
+   * @param batch the largest number of documents in one reply
    */
   Groups read(KeyRange range, int batch) throws InterruptedException {
     ClientSession session = side.session(false);

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares two clusters in one or more rounds. A round compares the collections and indexes, and
- * then the documents of all collections that were not compared before. The comparison ends with a
- * round that has no such collection and no new difference: the round before has also found each of
- * its differences. Not thread-safe.
+ * then the documents of all collections that were not compared before. The comparison ends after a
+ * round in which no such collection exists and in which each difference was already found in the
+ * round before. Not thread-safe.
  */
 final class Rounds {
   private static final int MOST_ROUNDS = 10;
@@ -78,7 +78,7 @@ final class Rounds {
   /**
    * Compares the clusters.
    *
-   * @param details the most differing keys that the report names
+   * @param details the largest number of differing keys that the report names
    * @throws IllegalStateException if collections change faster than they can be compared
    */
   VerifyReport compare(int details) throws InterruptedException {

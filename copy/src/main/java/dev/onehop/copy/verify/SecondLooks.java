@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <em>settle</em>. A key is equal if the destination has the documents that the source has now or
  * had at an earlier look. A key differs if its documents did not change in both clusters for the
  * time <em>settle</em>. A key also differs if its documents at the destination did not change for
- * twice this time, although the source was read often enough. The reason: if the destination was
- * only behind, the source had the same documents in the first half of this time. A look would have
- * read them there.
+ * twice this time, although the source was read often enough. The reason: a destination that is
+ * only behind has documents that the source had in the first half of this time. A look would have
+ * read them at the source.
  *
  * <p>Thread-safe.
  */
@@ -231,8 +231,8 @@ final class SecondLooks implements Callable<Void> {
 
   /**
    * Evaluates a look. A fingerprint that this look finds for the first time may have appeared at
-   * any time before the end of the look. A fingerprint that was found before counts until the
-   * beginning of the look.
+   * any time before the end of the look. A fingerprint that an earlier look has found, too, has
+   * lasted at least until the beginning of this look.
    */
   Verdict judge(Waiting waiting, Fingerprint from, Fingerprint to, long begun, long ended) {
     if (!from.equals(waiting.from)) {

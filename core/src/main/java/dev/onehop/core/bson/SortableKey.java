@@ -33,7 +33,7 @@ public final class SortableKey {
    * result is one of them: an integer for a whole number, a double for another number if the double
    * is exact, and a string for a symbol.
    *
-   * @throws MalformedBsonException if these are not exactly the bytes of one value
+   * @throws MalformedBsonException if the array is not exactly the key of one value
    */
   public static BsonValue decode(byte[] key) {
     KeyCursor in = new KeyCursor(key);

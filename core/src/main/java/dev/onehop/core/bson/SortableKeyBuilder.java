@@ -42,7 +42,7 @@ public final class SortableKeyBuilder {
    */
   public SortableKeyBuilder addElements(BsonPath.Located array, boolean[] descending) {
     if (array.type() != BsonType.ARRAY) {
-      throw new MalformedBsonException("an array was expected, but found a " + array.type());
+      throw new MalformedBsonException("expected an array, but found a " + array.type());
     }
     ElementCursor elements = array.element().open();
     for (boolean flip : descending) {

@@ -1,8 +1,9 @@
 package dev.onehop.core.bson;
 
 /**
- * The first byte of an encoded value: the server's canonical type classes, in its order. No class
- * is 0x00, which ends an object or array, or 0xFF, which is 0x00 with flipped bits.
+ * The first byte of an encoded value: the server's canonical type classes, in the server's order.
+ * No class is 0x00, because this byte ends an object or array. No class is 0xFF, because this is
+ * 0x00 with all bits flipped, as in descending fields.
  */
 final class TypeClass {
   static final int END = 0x00;

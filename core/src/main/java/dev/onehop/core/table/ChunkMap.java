@@ -16,9 +16,9 @@ import java.util.TreeMap;
  */
 final class ChunkMap {
   /**
-   * The most chunks per bucket. With this size, the numbers that are searched in a bucket fill 512
-   * bytes, a few cache lines. For a million chunks, the numbers that are searched to find the
-   * bucket fill 128 KiB, which stay in the processor's cache.
+   * The largest number of chunks in a bucket. With this size, the numbers that are searched in a
+   * bucket fill 512 bytes, a few cache lines. For a million chunks, the numbers that are searched
+   * to find the bucket fill 128 KiB, which stay in the processor's cache.
    */
   private static final int BUCKET = 64;
 

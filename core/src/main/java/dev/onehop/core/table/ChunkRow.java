@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param min the lower bound, inclusive
  * @param max the upper bound, exclusive
  * @param shard the owner, as an index into the table's shard names
- * @param version major in the upper half, minor in the lower half
+ * @param version the version: major in the upper half, minor in the lower half
  * @param verbatimMin the original lower bound, if decoding {@code min} results in another bound;
  *     otherwise null
  */

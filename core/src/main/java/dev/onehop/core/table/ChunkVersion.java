@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * collection that is dropped and created again, or resharded, has a new incarnation.
  *
  * @param epoch the collection's incarnation
- * @param timestamp the collection's incarnation since MongoDB 5.0; null in older versions
+ * @param timestamp the second id of this incarnation, which exists from MongoDB 5.0 on; null before
  * @param major the major version, unsigned
  * @param minor the minor version, unsigned
  */

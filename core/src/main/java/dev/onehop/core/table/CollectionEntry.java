@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace database and collection
  * @param epoch the collection's incarnation
- * @param timestamp the collection's incarnation since MongoDB 5.0; null in older versions
+ * @param timestamp the second id of this incarnation, which exists from MongoDB 5.0 on; null before
  * @param uuid the collection's UUID; null if the server omits it
  * @param key the shard key pattern
  * @param defaultCollation the default collation; null for the simple collation

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The version of a database's primary shard, in {@code config.databases}.
  *
  * @param uuid the database's incarnation; null if the server omits it
- * @param timestamp the database's incarnation since MongoDB 5.0; null in older versions
+ * @param timestamp the second id of this incarnation, which exists from MongoDB 5.0 on; null before
  * @param lastMod grows with each change of the primary shard
  */
 public record DatabaseVersion(

@@ -186,8 +186,8 @@ public final class RoutingTable {
 
   /**
    * Whether the table has chunks. Commands then contain a shard version. A table without chunks has
-   * a {@link #primaryShard()}, and commands contain the database version. Also true for a tracked
-   * unsharded collection, for which {@link #isUnsplittable()} is true.
+   * a {@link #primaryShard()}, and commands contain the database version. The result is also true
+   * for a tracked unsharded collection, for which {@link #isUnsplittable()} is true.
    */
   public boolean isSharded() {
     return sharded != null;

@@ -94,7 +94,9 @@ public final class RoutingTableBuilder {
     }
     if (newest == null || known.version().toTimestamp().compareTo(newest) > 0) {
       throw new InconsistentRoutingTableException(
-          entry.namespace() + ": no chunk at or above the known version " + known.version());
+          entry.namespace()
+              + ": no chunk has the known version or a later version: "
+              + known.version());
     }
     return known.with(entry, rows, names.names());
   }

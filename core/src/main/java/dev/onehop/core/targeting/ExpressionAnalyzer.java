@@ -66,7 +66,7 @@ final class ExpressionAnalyzer {
       comparison = comparison == null ? null : comparison.reversed();
     }
     if (field < 0 || constant == null) {
-      return undecided("$expr with " + operator + " not between a field and a constant");
+      return undecided("$expr with " + operator + " that has no field or no constant");
     }
     ValueBounds values = new ValueBounds(fields.get(field), simpleCollation);
     IntervalSet set =
@@ -79,14 +79,14 @@ final class ExpressionAnalyzer {
   private KeySpace in(BsonArray operands) {
     int field = operands.size() == 2 ? field(operands.get(0)) : -1;
     if (field < 0 || !operands.get(1).isArray()) {
-      return undecided("$expr with $in not between a field and constants");
+      return undecided("$expr with $in that has no field or no array of constants");
     }
     ValueBounds values = new ValueBounds(fields.get(field), simpleCollation);
     List<Interval> any = new ArrayList<>();
     for (BsonValue element : operands.get(1).asArray()) {
       BsonValue constant = constant(element);
       if (constant == null) {
-        return undecided("$expr with $in not between a field and constants");
+        return undecided("$expr with $in that has no field or no array of constants");
       }
       any.addAll(values.equalTo(constant).may().intervals());
     }

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Determines the shard keys of documents that can match a filter. An unknown condition allows all
- * keys. A negation is applied to the conditions on single fields, because only their bounds
- * distinguish possible from certain matches.
+ * keys. A negation is passed down to the conditions on single fields: their bounds show which
+ * values possibly match and which certainly match. For other conditions, only the possible matches
+ * are known.
  */
 final class FilterAnalyzer {
   private final List<ShardKeyField> fields;
@@ -121,7 +122,7 @@ final class FilterAnalyzer {
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);
     if (value.isArray()) {
-      return undecided("equality of an array with a parent of " + fields.get(index).path());
+      return undecided("an array as the value of a parent of " + fields.get(index).path());
     }
     BsonValue inner = value.isDocument() ? rest.find(value.asDocument()) : null;
     Bounds found = bounds.same(inner == null ? BsonNull.VALUE : inner);

@@ -9,9 +9,9 @@ final class RegexPrefix {
   private RegexPrefix() {}
 
   /**
-   * The longest certain prefix; empty if there is none. Only literal characters after a leading
-   * {@code ^} or {@code \A} count. The prefix is empty if the expression has alternatives, or an
-   * option that changes the meaning of literal characters.
+   * The longest text with which each matching string certainly begins; empty if there is none. Only
+   * literal characters after a leading {@code ^} or {@code \A} count. The prefix is empty if the
+   * expression has alternatives, or an option that changes the meaning of literal characters.
    */
   static String of(BsonRegularExpression regex) {
     String pattern = regex.getPattern();

@@ -79,11 +79,11 @@ public final class Targeter {
     }
     for (ShardKeyField field : table.shardKeyPattern().fields()) {
       if (field.path().parts().get(0).equals(ID) && !document.containsKey(ID)) {
-        return Target.broadcast(table, "the document has no _id yet, which the shard key needs");
+        return Target.broadcast(table, "the shard key needs an _id, and the document has none yet");
       }
       if (SERVER_TIME.equals(document.get(field.path().toString()))) {
         return Target.broadcast(
-            table, "the server will put its time into " + field.path() + ", part of the shard key");
+            table, "the server will put its time into the shard key field " + field.path());
       }
     }
     return atKey(table, table.shardKeyPattern().keyOf(document), "the document's shard key");
@@ -178,7 +178,7 @@ public final class Targeter {
             operation
                 + " needs equality on the whole shard key "
                 + table.shardKeyPattern()
-                + (simpleCollation ? "" : "; with this collation, without strings in the values"));
+                + (simpleCollation ? "" : "; with this collation, without strings in its values"));
   }
 
   private static Target unsplittable(RoutingTable table) {

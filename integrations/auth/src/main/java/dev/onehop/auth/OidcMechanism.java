@@ -86,7 +86,7 @@ final class OidcMechanism implements Mechanism {
       for (String each : allowedHosts) {
         if (each.lastIndexOf('*') > 0 || (each.startsWith("*") && !each.startsWith("*."))) {
           throw new IllegalArgumentException(
-              "the allowed host " + each + " may have a wildcard at the beginning only");
+              "the allowed host " + each + " may have a wildcard only at the beginning");
         }
       }
     }

@@ -81,7 +81,7 @@ public final class BulkRuns {
           new BsonDocument("_id", new BsonInt32(1)),
           List.of(bound(1), bound(2), bound(3)));
       System.out.printf(
-          "%d documents a bulk, %s%n%-40s %-10s %4s %10s %10s %6s%n",
+          "%d documents per bulk, %s%n%-40s %-10s %4s %10s %10s %6s%n",
           DOCUMENTS, testbed.server(), "", "", "run", "plain ms", "routed ms", "ratio");
       BulkRuns bench = new BulkRuns();
       for (Way way : WAYS) {

@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
     header = "Check the speed of benchmarks relative to their baselines.",
     footer = {
       "",
-      "Exit code: 0 = all limits hold, 1 = a limit is broken or a benchmark failed, 2 = the command line",
-      "is wrong."
+      "Exit code: 0 = all limits hold, 1 = a limit is broken or a benchmark failed,",
+      "2 = the command line was wrong."
     })
 public final class CheckCommand implements Callable<Integer> {
   private static final int BROKEN = 1;

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param benchmark the side that must be fast
  * @param baseline the side to compare with, measured in the same rounds
  * @param atLeast the least ratio of the benchmark's speed to the baseline's speed, above 0
- * @param moreBytes the most additional bytes per operation, compared with the baseline; null for no
- *     limit
+ * @param moreBytes the largest number of additional bytes per operation, compared with the
+ *     baseline; null for no limit
  * @param rounds the number of runs of each side
  */
 record Comparison(

@@ -24,10 +24,15 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The cost of routing an operation, without the driver, with servers that reply at once. The cost
- * is the difference between the times of two clients that send the same bytes. {@code plain} sends
- * them to a mongos. {@code routed} sends them to a router of targeted mode without meters. {@code
- * metered} sends them to such a router with Micrometer's SimpleMeterRegistry.
+ * The cost of routing an operation, without the driver, with servers that reply at once. Three
+ * clients send the same bytes. The cost is the difference between the times of {@code plain} and of
+ * one of the others:
+ *
+ * <ul>
+ *   <li>{@code plain} sends the bytes to a mongos.
+ *   <li>{@code routed} sends them to a router of targeted mode without meters.
+ *   <li>{@code metered} sends them to such a router with Micrometer's SimpleMeterRegistry.
+ * </ul>
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutingOverhead -prof gc</pre>
  */

@@ -63,7 +63,7 @@ public class MergeBenchmark {
   }
 
   /** Reads the batches, merges them and delivers the events with their positions. */
-  // The merge is 4 to 19 times as fast as the driver's decoding, while the machine also runs
+  // The merge was 4 to 19 times as fast as the driver's decoding, on a machine that also ran
   // builds. The merge allocates 1,150 or 1,290 bytes per event, depending on the order. The driver
   // allocates 11,000.
   @Bar(

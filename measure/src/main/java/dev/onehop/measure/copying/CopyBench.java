@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchResults> {
   private static final String WORKLOAD =
-      "documents in YCSB's format, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian";
+      "documents in YCSB's format with ten fields of 100 bytes; 70 inserts to 30 zipfian updates";
 
   private final CopyBenchPlan plan;
   private final CopyEnds ends;

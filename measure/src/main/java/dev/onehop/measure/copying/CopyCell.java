@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param scene the clusters and data of the copy
  * @param kind the kind of {@link CopyBenchRun}
- * @param round the round, from 1 on; 0 does not count
+ * @param round the round, from 1 on; 0 for a warm-up, which does not count
  * @param tool the tool that copies
  */
 record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements Bench.Cell {
@@ -17,7 +17,7 @@ record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements B
   /**
    * The clusters, data and tools of several copies, which run one after the other.
    *
-   * @param changes whether changes are copied; each tool then makes a full copy before them
+   * @param changes whether changes are copied; each tool then makes a full copy first
    * @param collections the number of collections that share the documents
    * @param tools the other tool, if there is one, and OneHop as the last
    */

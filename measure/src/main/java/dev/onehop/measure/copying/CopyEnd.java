@@ -6,6 +6,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.testbed.MongodProcess;
@@ -92,11 +93,7 @@ final class CopyEnd implements AutoCloseable {
             null);
     testbed
         .shardHosts()
-        .forEach(
-            (shard, members) -> {
-              String primary = members.replaceFirst(".*/", "").replaceFirst(",.*", "");
-              end.shards.put(shard, direct(primary));
-            });
+        .forEach((shard, set) -> end.shards.put(shard, direct(BenchCluster.firstMember(set))));
     addresses.forEach(address -> end.routers.put(address, direct(address)));
     return end;
   }

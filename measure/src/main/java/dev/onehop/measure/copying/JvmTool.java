@@ -1,6 +1,5 @@
 package dev.onehop.measure.copying;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
@@ -49,7 +48,7 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
             "the copy of " + tool.label(),
             quick ? QUICK_COMPILER : List.of(),
             ToolMain.class,
-            new ObjectMapper().writeValueAsString(task),
+            task,
             logs,
             line -> false));
   }

@@ -18,9 +18,9 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures lags. It reads the written documents from change streams of the destination's shards,
- * and compares the issue time at the source with the arrival time. An arrival is final, because
- * change streams return only majority-committed writes.
+ * Measures lags. It reads the written documents from change streams of the destination's shards. A
+ * lag is the time from the issue of a write at the source to the arrival of its event. An arrival
+ * is final, because change streams return only majority-committed writes.
  */
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;

@@ -15,8 +15,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that users provide, with a port for commands. A folder of the results receives its
- * command line and its log. The program can start several times, one process at a time.
+ * A program that users provide, with a port for commands. The program's command line and log are
+ * written to a folder of the results. The program can start several times, one process at a time.
  */
 final class Program implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(60);

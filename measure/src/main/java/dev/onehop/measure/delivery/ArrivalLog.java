@@ -46,7 +46,8 @@ final class ArrivalLog implements EventStream.Sink {
    * Creates an empty log.
    *
    * @param run the number of the run whose rows count
-   * @param total whether all events of a channel have one order
+   * @param total whether all events of a channel must arrive in one order, also events of different
+   *     rows
    * @param channels selects the channels that count
    */
   ArrivalLog(int run, boolean total, IntPredicate channels, Timing timing) {

@@ -15,7 +15,8 @@ import java.util.StringJoiner;
  * subscription is to a half of the collection or to the whole collection. The first test does not
  * count. An instance measures once.
  */
-final class Bootstrap {
+record Bootstrap(
+    PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
 
   private static final int OTHERS = 1;
 
@@ -25,25 +26,11 @@ final class Bootstrap {
   /** The time for which writers write before and after a test. */
   private static final long WRITING_MILLIS = 300;
 
-  private final PropagatePlan plan;
-  private final PropagatePlan.Point point;
-  private final Subscription.Query query;
-  private final Session session;
-  private final Map<StreamPath, Findings> found = new EnumMap<>(StreamPath.class);
-
-  Bootstrap(
-      PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
-    this.plan = plan;
-    this.point = point;
-    this.query = query;
-    this.session = session;
-    for (StreamPath path : StreamPath.TIMED) {
-      found.put(path, Findings.of(Findings.LATENCY, Findings.SNAPSHOT));
-    }
-  }
-
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
+    Map<StreamPath, Findings> found = new EnumMap<>(StreamPath.class);
+    StreamPath.TIMED.forEach(
+        path -> found.put(path, Findings.of(Findings.LATENCY, Findings.SNAPSHOT)));
     try (MongoClient writes = Clients.oneHop(session.cluster().url());
         RowWriter rows = writer(writes, query.group());
         RowWriter others = writer(writes, OTHERS)) {
@@ -55,7 +42,7 @@ final class Bootstrap {
         try (Subscribers subscribers = new Subscribers(query, test)) {
           Subscribers.run(
               writers, WRITES_PER_SECOND, List.of(subscribers), WRITING_MILLIS, WRITING_MILLIS);
-          add(test, subscribers, rows.versions());
+          add(found, test, subscribers, rows.versions());
         }
       }
     }
@@ -72,7 +59,8 @@ final class Bootstrap {
         HashRanges.all());
   }
 
-  private void add(int test, Subscribers subscribers, RowSet written) {
+  private void add(
+      Map<StreamPath, Findings> found, int test, Subscribers subscribers, RowSet written) {
     StringJoiner each = new StringJoiner(", ");
     long slowest = 0;
     for (Map.Entry<StreamPath, Findings> path : found.entrySet()) {
@@ -84,7 +72,7 @@ final class Bootstrap {
       }
       slowest = Math.max(slowest, its.liveMicros());
       each.add(
-          "%s %d with %d read and %d changes"
+          "%s %d with %d documents and %d changes"
               .formatted(
                   path.getKey().label(),
                   Math.round(its.liveMicros() / 1000.0),

@@ -148,7 +148,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
     RunFacts.Load load =
         RunFacts.Load.of(
             plan.hasDrains() ? plan.rows() : 0,
-            "rows of " + ROW_BYTES + " bytes, four key fields, one write in ten replaces a row",
+            "rows of " + ROW_BYTES + " bytes with four key fields; one write in ten replaces a row",
             oneClock
                 ? List.of()
                 : List.of(

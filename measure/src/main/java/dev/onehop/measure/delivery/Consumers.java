@@ -46,7 +46,7 @@ final class Consumers implements AutoCloseable {
             "a consumer",
             List.of(),
             ConsumerMain.class,
-            JSON.writeValueAsString(task),
+            task,
             folder,
             line -> isProgress(index, line)));
   }

@@ -11,9 +11,9 @@ interface EventStream extends AutoCloseable {
   @FunctionalInterface
   interface Sink {
     /**
-     * Takes the next event of a channel. Several channels may call this method at the same time,
-     * each channel from one thread at a time. Streams of {@link StreamPath#SHARDS} have one channel
-     * and several threads.
+     * Takes the next event of a channel. Several threads may call this method at the same time, for
+     * different channels. With {@link StreamPath#SHARDS} there is only channel 0, for which several
+     * threads may call it at the same time.
      *
      * @param channel the number of the channel, from 0
      */

@@ -89,11 +89,6 @@ record LoadRun(
             plan.total(),
             folder);
     return ChildJvm.start(
-        "a process of clients",
-        QUICK_COMPILER,
-        LoadMain.class,
-        JSON.writeValueAsString(task),
-        folder,
-        line -> false);
+        "a process of clients", QUICK_COMPILER, LoadMain.class, task, folder, line -> false);
   }
 }

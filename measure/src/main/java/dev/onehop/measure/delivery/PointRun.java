@@ -4,7 +4,6 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
-import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,8 +19,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Measures one point of {@code onehop consume}. It starts the consumers and writers, and compares
  * the received rows with the written rows. An instance measures once.
+ *
+ * @param oneClock whether the servers use this machine's clock
  */
-final class PointRun {
+record PointRun(
+    ConsumePlan plan,
+    ConsumePlan.Point point,
+    RowCollection collection,
+    boolean oneClock,
+    Session session) {
 
   private static final long POLL_MILLIS = 50;
 
@@ -30,32 +36,6 @@ final class PointRun {
    * row.
    */
   private static final int MOST_WRITES = 100;
-
-  private final ConsumePlan plan;
-  private final ConsumePlan.Point point;
-  private final RowCollection collection;
-  private final boolean oneClock;
-  private final Session session;
-  private final Progress progress;
-
-  /**
-   * Creates a run.
-   *
-   * @param oneClock whether the servers use this machine's clock
-   */
-  PointRun(
-      ConsumePlan plan,
-      ConsumePlan.Point point,
-      RowCollection collection,
-      boolean oneClock,
-      Session session) {
-    this.plan = plan;
-    this.point = point;
-    this.collection = collection;
-    this.oneClock = oneClock;
-    this.session = session;
-    this.progress = session.progress();
-  }
 
   /** The number of processors that servers kept busy; null if unknown. */
   private record ServerUse(@Nullable Double routers, @Nullable Double mongods) {
@@ -84,9 +64,11 @@ final class PointRun {
       consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
       long rows = sum(consumers.reports(), ConsumerReport::rows);
       if (rows < backlog.count()) {
-        progress.note(
-            "%s: %d of %d rows arrived during the warm-up"
-                .formatted(point.title(), rows, backlog.count()));
+        session
+            .progress()
+            .note(
+                "%s: %d of %d rows arrived during the warm-up"
+                    .formatted(point.title(), rows, backlog.count()));
       }
       CpuTimes before = session.cluster().cpuTimes();
       long began = System.nanoTime();
@@ -106,7 +88,7 @@ final class PointRun {
   }
 
   private void showRead(String what, long seen, long of) {
-    progress.state(String.format(Locale.ROOT, "%s%,d of %,d rows", what, seen, of));
+    session.progress().state(String.format(Locale.ROOT, "%s%,d of %,d rows", what, seen, of));
   }
 
   /**
@@ -166,13 +148,15 @@ final class PointRun {
       consumers.check();
       double seconds = (SteadyClock.micros() - since) / 1e6;
       if (seconds >= 1) {
-        progress.state(
-            String.format(
-                Locale.ROOT,
-                "%,.0f rows/s written, %,.0f read, %,d behind",
-                (writer.acknowledged() - written) / seconds,
-                (consumers.seen() - read) / seconds,
-                Math.max(0, writer.acknowledged() - consumers.seen())));
+        session
+            .progress()
+            .state(
+                String.format(
+                    Locale.ROOT,
+                    "%,.0f rows/s written, %,.0f read, %,d behind",
+                    (writer.acknowledged() - written) / seconds,
+                    (consumers.seen() - read) / seconds,
+                    Math.max(0, writer.acknowledged() - consumers.seen())));
         since = SteadyClock.micros();
         written = writer.acknowledged();
         read = consumers.seen();
@@ -181,7 +165,7 @@ final class PointRun {
   }
 
   private List<ConsumerMain.Task> tasks(int run, BsonTimestamp from) {
-    progress.state("starting consumers");
+    session.progress().state("starting consumers");
     List<ConsumerMain.Task> tasks = new ArrayList<>();
     for (int i = 0; i < point.processes(); i++) {
       tasks.add(

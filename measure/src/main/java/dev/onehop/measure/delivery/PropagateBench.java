@@ -135,8 +135,9 @@ public final class PropagateBench
   }
 
   /**
-   * The time after which missing signals count as lost. A mongos waits for the no-op of an idle
-   * server and then until that server stops waiting for events. A server may skip one no-op.
+   * The time after which missing signals count as lost. It is longer than all usual waits of a
+   * mongos: first for the no-op of an idle server, and then until that server stops waiting for
+   * events. A server may skip one no-op.
    */
   private Duration patience() {
     return Duration.ofSeconds(30)

@@ -200,7 +200,7 @@ final class Propagation {
     session
         .progress()
         .state(
-            "test %d of %d, %,d objects arrived by %s"
+            "test %d of %d, arrived of %,d objects: %s"
                 .formatted(test, plan.tests(), point.documents(), each));
   }
 

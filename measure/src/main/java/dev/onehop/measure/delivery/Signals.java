@@ -9,8 +9,8 @@ import java.util.stream.IntStream;
 import org.bson.RawBsonDocument;
 
 /**
- * Rows that are written last, one on each shard. If they have arrived in a stream with the order of
- * each shard, all earlier writes have arrived, too. Immutable.
+ * Rows that are written last, one on each shard. In a stream that keeps the order of each shard,
+ * all earlier writes have arrived when these rows have arrived. Immutable.
  *
  * @param run the number that marks the rows
  * @param bytes the size of a row in bytes

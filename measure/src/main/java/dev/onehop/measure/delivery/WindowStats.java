@@ -105,11 +105,13 @@ final class WindowStats {
   }
 
   private long end(List<Sample> samples, long micros) {
-    return samples.stream()
-        .mapToLong(Sample::micros)
-        .filter(each -> toTheEnd && micros == toMicros && each >= micros)
-        .findFirst()
-        .orElse(micros);
+    return toTheEnd && micros == toMicros
+        ? samples.stream()
+            .mapToLong(Sample::micros)
+            .filter(at -> at >= micros)
+            .findFirst()
+            .orElse(micros)
+        : micros;
   }
 
   private static double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {

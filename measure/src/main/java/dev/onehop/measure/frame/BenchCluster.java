@@ -86,11 +86,12 @@ public abstract class BenchCluster implements AutoCloseable {
   public void warmUp(String collection) {}
 
   /**
-   * Compares the shards of all documents with the owners in the metadata.
+   * Checks that each document is on the shard that owns it according to the metadata.
    *
    * @param expected the expected number of documents
    * @return the placement; null if the shards cannot be reached
-   * @throws dev.onehop.resync.Failure if the number differs, or documents are not on their owners
+   * @throws dev.onehop.resync.Failure if the number of documents differs, or a document is not on
+   *     its owner
    */
   public abstract @Nullable Placement placement(String collection, long expected);
 
@@ -110,8 +111,8 @@ public abstract class BenchCluster implements AutoCloseable {
     return firstMember(Objects.requireNonNull(replicaSets().get(shard), shard));
   }
 
-  /** The address of the first member, from {@link #replicaSets}. */
-  static String firstMember(String replicaSet) {
+  /** The address of the first member of {@code name/host:port,host:port}. */
+  public static String firstMember(String replicaSet) {
     return replicaSet.substring(replicaSet.indexOf('/') + 1).split(",", -1)[0];
   }
 

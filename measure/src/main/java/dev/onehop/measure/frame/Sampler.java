@@ -46,8 +46,8 @@ public final class Sampler<T> implements AutoCloseable {
   }
 
   /**
-   * Reads the value now and then repeatedly. A failing read ends the sampler; {@link #stop} throws
-   * the failure.
+   * Reads the value at once, and then again and again. A failing read ends the sampler; {@link
+   * #stop} throws the failure.
    *
    * @param delay the time between the end of a read and the next read
    */

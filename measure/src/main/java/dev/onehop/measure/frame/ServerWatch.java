@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,23 +21,41 @@ public final class ServerWatch implements AutoCloseable {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
 
-  private final Sampler<Map<String, Long>> counters;
+  private final Sampler<Map<String, Long>> samples;
   private final @Nullable RouterSampling routers;
   private final boolean samplesAll;
+  private volatile @Nullable RuntimeException failure; // of the latest read
 
   /**
-   * Starts to collect.
+   * Starts to collect. The first and the last read must succeed. A read between them may fail,
+   * because a shard is down for a while.
    *
-   * @param counters reads the number of executed operations by shard; without shards if the user
-   *     may not read them
+   * @param counters reads the number of executed operations by shard. The map is empty if the user
+   *     lacks the right to read these numbers
    * @param routers the running sample of operations; null without a sample
    * @param samplesAll whether the sample includes all operations
    */
   ServerWatch(
-      Callable<Map<String, Long>> counters, @Nullable RouterSampling routers, boolean samplesAll) {
-    this.counters = Sampler.start(INTERVAL, counters);
+      Supplier<Map<String, Long>> counters, @Nullable RouterSampling routers, boolean samplesAll) {
     this.routers = routers;
     this.samplesAll = samplesAll;
+    this.samples = Sampler.start(INTERVAL, () -> read(counters));
+    RuntimeException first = failure;
+    if (first != null) {
+      close();
+      throw first;
+    }
+  }
+
+  private Map<String, Long> read(Supplier<Map<String, Long>> counters) {
+    try {
+      Map<String, Long> counts = counters.get();
+      failure = null;
+      return counts;
+    } catch (RuntimeException e) {
+      failure = e;
+      return Map.of();
+    }
   }
 
   /**
@@ -47,7 +65,12 @@ public final class ServerWatch implements AutoCloseable {
    * @param toNanos the end of the window, by {@link System#nanoTime}
    */
   public Evidence evidence(long fromNanos, long toNanos) {
-    Map<String, Double> shares = shares(counters.stop(), fromNanos, toNanos);
+    List<Sample<Map<String, Long>>> counts = samples.stop();
+    RuntimeException last = failure;
+    if (last != null) {
+      throw last;
+    }
+    Map<String, Double> shares = shares(counts, fromNanos, toNanos);
     if (routers == null) {
       return new Evidence(shares, null, null);
     }
@@ -64,16 +87,21 @@ public final class ServerWatch implements AutoCloseable {
    * Returns the fraction of a window's operations that each shard executed.
    *
    * @param counts the numbers of operations since the shards' start. They are interpolated between
-   *     two samples, so that operations before and after the window do not count
+   *     two samples, so that operations before and after the window do not count. A shard counts
+   *     from its first sample
    * @return the fractions by shard; empty if there were no operations
    */
   static Map<String, Double> shares(
       List<Sample<Map<String, Long>>> counts, long fromNanos, long toNanos) {
     Map<String, Double> shares = new TreeMap<>();
-    for (String shard : counts.get(0).value().keySet()) {
-      double served = at(counts, shard, toNanos) - at(counts, shard, fromNanos);
-      shares.put(shard, Math.max(0, served));
-    }
+    counts.stream()
+        .flatMap(sample -> sample.value().keySet().stream())
+        .distinct()
+        .forEach(
+            shard -> {
+              double served = at(counts, shard, toNanos) - at(counts, shard, fromNanos);
+              shares.put(shard, Math.max(0, served));
+            });
     double all = shares.values().stream().mapToDouble(Double::doubleValue).sum();
     shares.replaceAll((shard, served) -> served / all);
     return all == 0 ? Map.of() : shares;
@@ -81,7 +109,10 @@ public final class ServerWatch implements AutoCloseable {
 
   private static double at(List<Sample<Map<String, Long>>> counts, String shard, long nanos) {
     return Sampler.at(
-        counts, Sample::nanos, (double) nanos, sample -> sample.value().getOrDefault(shard, 0L));
+        counts.stream().filter(sample -> sample.value().containsKey(shard)).toList(),
+        Sample::nanos,
+        (double) nanos,
+        sample -> sample.value().get(shard));
   }
 
   /** Returns the wall clock's time at a moment of {@link System#nanoTime}. */
@@ -92,7 +123,7 @@ public final class ServerWatch implements AutoCloseable {
   /** Ends the collection. Has no effect if it has ended. */
   @Override
   public void close() {
-    counters.close();
+    samples.close();
     try {
       if (routers != null) {
         routers.close();

@@ -153,9 +153,6 @@ public final class Session {
   }
 
   /**
-   * Returns the reason of the early end. The end of a server counts as the cause of other failures.
-   */
-  /**
    * Returns the cause of a failure: the end of a server, if there was one, or the failure itself.
    * The end of a server may be detected a little later than failures of operations.
    */
@@ -170,6 +167,7 @@ public final class Session {
     }
   }
 
+  /** Notes the early end of the run, and returns its reason. */
   private Failure ended(Failure failure) {
     measuring = false;
     boolean unused = Thread.interrupted(); // an interrupt must not stop the writing of the results

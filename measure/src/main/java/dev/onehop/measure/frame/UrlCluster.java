@@ -40,14 +40,20 @@ final class UrlCluster extends BenchCluster {
   private static final double FAR_MILLIS = 2;
 
   private final ExistingCluster cluster;
+  private final Map<String, String> replicaSets;
   private final boolean overwrite;
   private final Optional<RunningTestbed> own;
   private final Set<String> missing;
 
   private UrlCluster(
-      ClusterUrl url, ExistingCluster cluster, boolean overwrite, Set<String> missing) {
-    super(url, measure(url, cluster, missing), ServerFacts.of(cluster.server()));
+      ClusterUrl url,
+      ExistingCluster cluster,
+      Map<String, String> replicaSets,
+      boolean overwrite,
+      Set<String> missing) {
+    super(url, measure(url, cluster, replicaSets, missing), ServerFacts.of(cluster.server()));
     this.cluster = cluster;
+    this.replicaSets = replicaSets;
     this.overwrite = overwrite;
     this.own = own(url);
     this.missing = missing;
@@ -55,7 +61,7 @@ final class UrlCluster extends BenchCluster {
   }
 
   /**
-   * Connects to the cluster, and measures the round trips to its mongoses.
+   * Connects to the cluster, reads its shards once, and measures the round trips to its mongoses.
    *
    * @param overwrite whether documents in the bench's collection may be deleted
    * @throws TestbedException if the cluster can't be used
@@ -67,7 +73,7 @@ final class UrlCluster extends BenchCluster {
             new ConnectionString(url.secret()),
             authority == null ? null : TrustedAuthority.read(authority));
     try {
-      return new UrlCluster(url, cluster, overwrite, new LinkedHashSet<>());
+      return new UrlCluster(url, cluster, cluster.shardHosts(), overwrite, new LinkedHashSet<>());
     } catch (RuntimeException e) {
       cluster.close();
       throw e;
@@ -76,7 +82,6 @@ final class UrlCluster extends BenchCluster {
 
   /** Finds the testbed of this user on this machine that runs all servers of the URL. */
   static Optional<RunningTestbed> own(ClusterUrl url) {
-    List<String> hosts = new ConnectionString(url.secret()).getHosts();
     return RunningTestbed.all().stream()
         .filter(RunningTestbed::isReady)
         .filter(
@@ -84,12 +89,15 @@ final class UrlCluster extends BenchCluster {
                 testbed.servers().stream()
                     .map(RunningTestbed.ServerStatus::address)
                     .collect(Collectors.toSet())
-                    .containsAll(hosts))
+                    .containsAll(url.hosts()))
         .findFirst();
   }
 
   private static TopologyFacts measure(
-      ClusterUrl url, ExistingCluster cluster, Set<String> missing) {
+      ClusterUrl url,
+      ExistingCluster cluster,
+      Map<String, String> replicaSets,
+      Set<String> missing) {
     Map<String, Set<String>> roles = new LinkedHashMap<>();
     roles.put(CLIENT, new LinkedHashSet<>(List.of("client")));
     Map<String, Double> measured = new LinkedHashMap<>();
@@ -103,21 +111,19 @@ final class UrlCluster extends BenchCluster {
         missing.add("the round trip to " + mongos + ", which cannot be reached from this machine");
       }
     }
-    cluster
-        .shardHosts()
-        .forEach(
-            (shard, set) -> {
-              String members = set.substring(set.indexOf('/') + 1);
-              for (String member : members.split(",", -1)) {
-                roles
-                    .computeIfAbsent(hostOf(member), name -> new LinkedHashSet<>())
-                    .add("member of " + shard);
-              }
-            });
+    replicaSets.forEach(
+        (shard, set) -> {
+          String members = set.substring(set.indexOf('/') + 1);
+          for (String member : members.split(",", -1)) {
+            roles
+                .computeIfAbsent(hostOf(member), name -> new LinkedHashSet<>())
+                .add("member of " + shard);
+          }
+        });
     List<HostFacts> hosts = new ArrayList<>();
     roles.forEach((host, has) -> hosts.add(new HostFacts(host, "", List.copyOf(has))));
     return new TopologyFacts(
-        String.join(",", new ConnectionString(url.secret()).getHosts()),
+        String.join(",", url.hosts()),
         CLIENT,
         List.of(),
         new RoundTrips(Map.of(), measured),
@@ -130,13 +136,13 @@ final class UrlCluster extends BenchCluster {
 
   @Override
   protected Map<String, String> replicaSets() {
-    return cluster.shardHosts();
+    return replicaSets;
   }
 
   @Override
   public Map<String, String> shardHosts() {
     Map<String, String> hosts = new TreeMap<>();
-    replicaSets().forEach((shard, set) -> hosts.put(shard, hostOf(firstMember(set))));
+    replicaSets.forEach((shard, set) -> hosts.put(shard, hostOf(firstMember(set))));
     return hosts;
   }
 

@@ -121,7 +121,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (free < needed) {
       BenchReplicaSet.delete(made);
       throw Failure.usage(
-          "%s has %,.0f MiB free, and these sizes need %,.0f MiB".formatted(made, free, needed));
+          "%s has %,.0f MiB free, but these sizes need %,.0f MiB".formatted(made, free, needed));
     }
     return made;
   }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param collections the numbers of collections that share the data
  * @param mebibytes the sizes of all documents together
  * @param rounds the number of measurements of each cell
- * @param within the time after which a cell that was measured once is not measured again; null for
- *     no limit
+ * @param within the time for all cells, divided evenly between the data sets. When the time for a
+ *     data set is over, its cells are measured only once; null for no limit
  * @param oplogMebibytes the size of each oplog
  * @param seed the seed of the documents
  * @param mongod the server's program; null to search for one

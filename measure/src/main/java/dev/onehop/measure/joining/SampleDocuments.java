@@ -9,8 +9,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.DocumentCodec;
 
 /**
- * Creates documents like POCDriver's documents, of some 1 KB. A document has a key of two parts,
- * numbers, dates, texts, nested arrays and a subdocument. The same seed gives the same documents.
+ * Creates documents like POCDriver's documents, of some 1 KB. A document has numbers, dates, texts,
+ * nested arrays, a subdocument, and a key of two parts. The same seed gives the same documents.
  */
 final class SampleDocuments {
 

@@ -213,8 +213,8 @@ record ClosedLoop(
       clients
           .progress()
           .note(
-              "note: the HdrHistogram logs have %d of %d operations in %s"
-                  .formatted(logged, summary.operations(), folder));
+              "note: the HdrHistogram logs in %s have %d of %d operations"
+                  .formatted(folder, logged, summary.operations()));
     }
   }
 }

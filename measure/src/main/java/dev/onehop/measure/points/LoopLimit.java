@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next
- * operation when it ends. N threads therefore execute at most N / R operations per second at a mean
- * round trip of R seconds. C connections with one operation each execute at most C / R operations
- * per second.
+ * operation when this one ends. N threads therefore execute at most N / R operations per second at
+ * a mean round trip of R seconds. C connections with one operation each execute at most C / R
+ * operations per second.
  */
 final class LoopLimit {
 

@@ -277,8 +277,8 @@ public final class PointsPlan {
 
   /**
    * Adds an application in each zone. Every mode runs in its default configuration and in the
-   * configuration with the least traffic across zones. It runs with reads of any member, and with
-   * reads and updates of primaries.
+   * configuration with the least traffic across zones. Each configuration is measured twice: with
+   * reads that any member may serve, and with reads and updates on primaries.
    *
    * @param zones the zones of the application, one after the other
    */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param operations the number of operations in that time, including failed operations
  * @param errors the number of failed operations
  * @param mongoDriver the driver's version
- * @param warmupOperations the number of unmeasured operations before
+ * @param warmupOperations the number of unmeasured operations before the measurement
  * @param warmupSeconds the time of the warm-up
  * @param steady whether the rate was steady at the end of the warm-up; null if that was not checked
  * @param error half the width of the 95 % interval of the throughput, as a fraction of the

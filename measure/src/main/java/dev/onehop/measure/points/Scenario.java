@@ -13,7 +13,7 @@ public enum Scenario {
   /** The server of one shard freezes (SIGSTOP), and resumes later. */
   SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)"),
   /** The round trip to one shard's server becomes longer. */
-  SHARD_SLOW(true, "the server of %s has 200 ms more delay"),
+  SHARD_SLOW(true, "the round trip to the server of %s is 200 ms longer"),
   /** The nearest mongos freezes, and resumes later. */
   ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)"),
   /** Connections to the nearest mongos are closed, and new ones are refused, for some time. */

@@ -5,7 +5,6 @@ import dev.onehop.testbed.TrustedAuthority;
 import dev.onehop.ycsb.Launcher;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -34,7 +33,7 @@ final class YcsbChild {
    * @param out the file for YCSB's output
    * @param authority the PEM file of the trusted authority; null for the JVM's default trust store
    */
-  record Task(List<String> arguments, String out, @Nullable String authority) {}
+  record Task(List<String> arguments, Path out, @Nullable Path authority) {}
 
   /** Runs YCSB, which ends the process. */
   public static void main(String[] args) {
@@ -43,10 +42,10 @@ final class YcsbChild {
 
   private static void run(Task task, BufferedReader in, Consumer<String> say) throws IOException {
     ChildMain.haltAtEnd(in);
-    System.setOut(print(new FileOutputStream(task.out())));
+    System.setOut(print(Files.newOutputStream(task.out())));
     System.setErr(print(new StatusLines(System.err, say)));
     if (task.authority() != null) {
-      trust(Path.of(task.authority()));
+      trust(task.authority());
     }
     String[] arguments = task.arguments().toArray(String[]::new);
     if (arguments[0].equals("run")) {

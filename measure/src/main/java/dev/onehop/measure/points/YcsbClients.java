@@ -1,6 +1,5 @@
 package dev.onehop.measure.points;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Processors;
 import dev.onehop.measure.frame.Sampler;
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 /** Runs clients of a cluster, each in a YCSB process. Not thread-safe. */
 final class YcsbClients {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String STDOUT = "ycsb.out";
   private static final String STDERR = "ycsb.err";
 
@@ -177,13 +175,6 @@ final class YcsbClients {
     private final CompletableFuture<Long> began = new CompletableFuture<>();
 
     private void add(Path folder, YcsbArguments arguments) throws IOException {
-      Path authority = cluster().url().authority();
-      String task =
-          JSON.writeValueAsString(
-              new YcsbChild.Task(
-                  arguments.list(),
-                  Files.createDirectories(folder).resolve(STDOUT).toString(),
-                  authority == null ? null : authority.toString()));
       String its = processors == null ? null : processors.client();
       children.put(
           folder,
@@ -192,7 +183,10 @@ final class YcsbClients {
               its == null ? List.of() : List.of("taskset", "-c", its),
               jvmOptions(),
               YcsbChild.class,
-              task,
+              new YcsbChild.Task(
+                  arguments.list(),
+                  Files.createDirectories(folder).resolve(STDOUT),
+                  cluster().url().authority()),
               folder.resolve(STDERR),
               line -> status(folder, line)));
     }

@@ -8,7 +8,6 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
-import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
@@ -27,8 +26,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Operations of an application in a zone at a fixed rate. The bytes across zones are counted during
- * a part of the time.
+ * Operations of an application in a zone at a fixed rate. The bytes that cross from one zone to
+ * another are counted during a part of the time.
  *
  * @param zone the zone of the application
  * @param reads whether all operations are reads of any member; false if half are reads and half are
@@ -145,8 +144,7 @@ record ZoneTraffic(
                       name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
       zones = "&onehop.preferredZones=" + String.join(",", texts);
     }
-    return "mongodb://%s/%s?w=1%s%s"
-        .formatted(String.join(",", cluster.routers()), ClusterUrl.DATABASE, options, zones);
+    return cluster.allRoutersUrl() + options + zones;
   }
 
   private Line line(

@@ -13,7 +13,8 @@ import java.util.function.DoubleUnaryOperator;
  * @param ticks the marks, by value
  * @param low the value at the start of the axis
  * @param high the value at the end of the axis
- * @param position converts a value to a position that is linear on paper
+ * @param position converts a value to a number that is proportional to the distance on the chart,
+ *     such as the logarithm of the value
  */
 record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnaryOperator position) {
 

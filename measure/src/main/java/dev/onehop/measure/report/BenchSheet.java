@@ -11,9 +11,9 @@ import java.util.stream.Stream;
 /** The sheet of {@code onehop bench}: points, rates, scenarios. */
 final class BenchSheet {
   private static final String STRAIGHT =
-      "straight-..: the official driver sends each operation directly to its shard's mongod, and"
-          + " ignores migrations. Applications can't do this: it shows the most that routing can"
-          + " reach.";
+      "Clients straight-..: the official driver sends each operation directly to the mongod of its"
+          + " shard, and ignores migrations. Applications can't do this. These clients show the"
+          + " highest throughput that routing can reach.";
 
   private BenchSheet() {}
 
@@ -45,7 +45,8 @@ final class BenchSheet {
   private static void notices(Sheet sheet, Results results) {
     sheet.notice(
         results.isDisturbed()
-            ? "*: other machines on the host took more than 1 % of the processors' time (steal)."
+            ? "*: other virtual machines took more than 1 % of this machine's processor time"
+                + " (steal)."
             : "");
     RunFacts run = results.run();
     long misplaced =
@@ -53,7 +54,7 @@ final class BenchSheet {
     sheet.notice(
         misplaced == 0
             ? ""
-            : Format.counted(misplaced, "document") + " were on another shard than their owner.");
+            : Format.counted(misplaced, "document") + " were on a shard that does not own them.");
     boolean saturated =
         Stream.of(
                 results.points().stream().map(each -> Load.of(each, results.machine())),
@@ -69,8 +70,7 @@ final class BenchSheet {
     if (topology.hosts().stream()
         .anyMatch(
             host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
-      sheet.limit(
-          "The client's host has a mongos. Targeting therefore makes no round trip shorter.");
+      sheet.limit("A mongos runs on the client's host, so targeting shortens no round trip.");
     }
     int rounds =
         Math.max(
@@ -85,9 +85,9 @@ final class BenchSheet {
                 .orElse(1));
     sheet.limit(
         rounds == 1
-            ? "Everything was measured once (n = 1): on a shared machine, differences of"
-                + " some 10 % show nothing."
-            : "Points were measured %d times (n = %d); the tables show the median."
+            ? "Everything was measured once (n = 1). On a shared machine, differences of about 10"
+                + " % can be chance."
+            : "Points were measured %d times (n = %d); the tables show the median round."
                 .formatted(rounds, rounds));
     if (results.points().stream()
         .map(point -> point.client().mode())

@@ -122,11 +122,11 @@ record Comparison(
     String capping =
         capped == null
             ? ""
-            : " With %s, the official clients reached %s at most."
+            : " With %s, the official clients reached at most %s operations a second."
                 .formatted(
                     Format.counted(capped.client().connections(), "connection"),
                     Format.rate(capped.throughput()));
-    return "At %s, %s is %s the best of the official clients, %s: %s against %s operations a second.%s"
+    return "At %s, %s, is %s the best official client (%s): %s against %s operations a second.%s"
         .formatted(
             Format.counted(routed.threads(), "thread"),
             routed.client().label(),
@@ -146,7 +146,7 @@ record Comparison(
     LatencySummary theirs = official.latencies().byOperation().get(operation);
     return ours == null || theirs == null
         ? ""
-        : "At %s, %s takes %s ms (mean), %s the %s ms of %s."
+        : "At %s, an operation by %s, takes %s ms (mean). This is %s the %s ms by %s."
             .formatted(
                 Format.counted(routed.threads(), "thread"),
                 routed.client().label(),

@@ -54,8 +54,8 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
                 List.of(
                     Column.<Point>of("ops/s to ±%", Format::decimal, Point::errorPercent)
                         .means(
-                            "half the width of the 95 % interval of ops/s, in % of ops/s; from the"
-                                + " mean rates of windows of one second"),
+                            "half the width of the 95 % confidence interval of ops/s, in % of"
+                                + " ops/s; its samples are the rates in windows of one second"),
                     seen("windows", Format::whole, Conditions::windows),
                     seen("warm-up s", Format::decimal, Conditions::warmupSeconds),
                     Column.<Point>text("steady", point -> steady(seen(point)))
@@ -66,14 +66,14 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
                                 + " machines"),
                     seen("run queue", Format::decimal, Conditions::runQueue)
                         .means(
-                            "mean number of threads of the whole machine that ran or waited for"
-                                + " a processor"),
+                            "mean number of threads that ran or waited for a processor, on the"
+                                + " whole machine"),
                     seen("MHz", Format::whole, Conditions::clockMegahertz),
                     seen("sockets", Format::whole, Conditions::sockets),
                     seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
                         .means(
-                            "bytes per operation through the links, in both directions,"
-                                + " including the servers' own traffic"))));
+                            "bytes per operation through the links, both directions together; the"
+                                + " traffic between servers is included"))));
   }
 
   private static Column<Point> seen(
@@ -114,9 +114,8 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
     return clients.isEmpty()
         ? section
         : section.say(
-            "The latencies of a point come from the sum of its clients' histograms, not from"
-                + " averages of their percentiles. The numbers of threads and connections are those"
-                + " of one client.");
+            "The latencies of a point are computed from the sum of its clients' histograms. The"
+                + " numbers of threads and connections are per client.");
   }
 
   private String title(ClientRun run) {

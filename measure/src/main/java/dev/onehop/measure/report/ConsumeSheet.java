@@ -32,8 +32,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   private static final int WINDOW_SECONDS = 5;
 
   private static final String NO_LAG =
-      "events have no wallTime below feature compatibility version 6.0, or the servers' clock is"
-          + " not this machine's clock";
+      "the feature compatibility version is below 6.0, so events have no wallTime; or the servers"
+          + " do not use this machine's clock";
 
   Sheet sheet() {
     Sheet sheet =
@@ -46,8 +46,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         negative == 0
             ? ""
             : Format.whole(negative)
-                + " lags were below zero, which happens only if a clock was set. The percentiles do"
-                + " not include them.");
+                + " lags were below zero, which happens only if a clock was set during the run."
+                + " The percentiles do not include these lags.");
     sheet.notice(
         results.points().stream().anyMatch(each -> load(each).isSaturated()) ? Load.NOTICE : "");
     drain(sheet);
@@ -55,19 +55,19 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     lag(
         sheet,
         ConsumePoint.IDLE,
-        "While one shard is idle and all events are in one order, the lag");
+        "While one shard is idle and the events of all shards are in one order, the lag");
     sheet.figure(
         Format.whole(results.faults()),
-        "rows lost, doubled, out of order or never written",
+        "rows lost, doubled, out of order, or received without an acknowledged write",
         "of "
             + Format.whole(results.points().stream().mapToLong(ConsumePoint::rows).sum())
             + " written rows");
-    sheet.add(section(ConsumePoint.DRAIN, "Drain: a finished backlog is read"));
-    sheet.add(section(ConsumePoint.LIVE, "Live: read while rows are written"));
+    sheet.add(section(ConsumePoint.DRAIN, "Drain: rows are read after all were written"));
+    sheet.add(section(ConsumePoint.LIVE, "Live: rows are read while rows are written"));
     return sheet.add(
         section(
             ConsumePoint.IDLE,
-            "Idle shard: read while rows are written to all shards but" + " one"));
+            "Idle shard: rows are read while rows are written to all shards but one"));
   }
 
   private Load load(ConsumePoint point) {
@@ -90,12 +90,13 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
       double ours = direct.get().rowsPerSecond();
       double theirs = mongos.get().rowsPerSecond();
       sheet.say(
-          "A backlog is read at %s rows a second from each shard, %s through a mongos with %s."
+          ("From the shards, a backlog is read at %s rows a second in total. This is %s through a"
+                  + " mongos (%s rows a second).")
               .formatted(
                   Format.rate(ours), Verdict.faster(ours / theirs, ""), Format.rate(theirs)));
       sheet.figure(
           Format.rate(ours),
-          "rows a second of a backlog, from each shard",
+          "rows a second of a backlog, from all shards",
           Format.rate(theirs) + " through a mongos");
     } else {
       direct
@@ -118,7 +119,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   private static String from(ConsumePoint point) {
-    return point.source().equals(DIRECT) ? "from each shard" : "through a mongos";
+    return point.source().equals(DIRECT) ? "from the shards" : "through a mongos";
   }
 
   /**
@@ -137,7 +138,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Optional<LatencySummary> theirs = behind(points, "mongos");
     String beside =
         ours.isPresent() && theirs.isPresent()
-            ? ". The p50 is %s the %s ms through a mongos, whose p99 is %s ms"
+            ? ". The p50 is %s that through a mongos (p50: %s ms, p99: %s ms)"
                 .formatted(
                     Verdict.shorter((double) ours.get().p50(), (double) theirs.get().p50()),
                     Format.millis(theirs.get().p50()),
@@ -275,8 +276,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
       lags.add(
           lag.get(0)
               .means(
-                  "ms from the commit until the consumer has the row, both by one clock; the time"
-                      + " of the commit is the event's wallTime, which is rounded down to whole ms,"
+                  "ms from the commit until the consumer has the row, both by one clock. The"
+                      + " commit's time is the event's wallTime, which has whole ms, rounded down;"
                       + " so the lag is up to 1 ms too long")
               .missingIf(NO_LAG));
       lags.addAll(lag.subList(1, lag.size()));
@@ -298,14 +299,14 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Column.of("procs", Format::whole, ConsumePoint::processes),
             Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
                 .means(
-                    "live, idle shard: in the measured time; drain: from the opening of the stream"
-                        + " to the last row. The consumer checks every row"),
+                    "rows per second of the measured time. For drain, this is the time from the"
+                        + " opening of the stream to the last row"),
             Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
                 .means("milliseconds per 1,000 rows"),
             Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
                 .means(
-                    "processors that the consumers used, without routers and mongods; MiB (memory,"
-                        + " RSS) and Mbit/s (events) are also those of the consumers"),
+                    "processors that the consumers used, without routers and mongods. The columns"
+                        + " MiB (memory, RSS) and Mbit/s (events) are also of the consumers only"),
             Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
             Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
             Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
@@ -316,7 +317,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
                 .means(
                     "acknowledged rows that did not arrive. The columns lost, doubled and out of"
-                        + " order cover all rows of the point, also outside of the measured time"),
+                        + " order count all rows of the point, also those outside of the measured"
+                        + " time"),
             Column.of("doubled", Format::whole, ConsumePoint::doubled),
             Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
   }

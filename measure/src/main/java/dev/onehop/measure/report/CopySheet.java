@@ -50,7 +50,8 @@ record CopySheet(CopyBenchResults results) {
     }
     RunFacts run = results.run();
     if (run != null && run.load().rounds() == 1) {
-      sheet.limit("Everything was measured once (n = 1): differences of some 10 % show nothing.");
+      sheet.limit(
+          "Everything was measured once (n = 1), so differences of about 10 % can be chance.");
     }
     return sheet.add(speed()).add(costs()).add(lags());
   }
@@ -125,7 +126,7 @@ record CopySheet(CopyBenchResults results) {
     return beside.rounds() == 1
         ? ""
         : beside.low() == null
-            ? " (ratio %s; %s to %s in %d rounds)"
+            ? " (ratio %s; from %s to %s in %d rounds)"
                 .formatted(
                     Format.hundredths(beside.ratio()),
                     Format.hundredths(beside.least()),
@@ -188,8 +189,9 @@ record CopySheet(CopyBenchResults results) {
                 Column.<Row>of(
                         "docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
                     .means(
-                        "documents or changes per second, median of n rounds; from 1 % to 99 % of"
-                            + " the writes, by the counters of the destination's servers"),
+                        "documents or changes per second, median of n rounds, by the write"
+                            + " counters of the destination's servers. The first and the last 1 %"
+                            + " of the writes do not count"),
                 Column.<Row>text(
                         "least-most",
                         row ->
@@ -202,7 +204,8 @@ record CopySheet(CopyBenchResults results) {
                     .means("the time until 1 % of the writes were done"),
                 Column.<Row>text("by router/s", row -> byRouter(row.runs()))
                     .means(
-                        "statements per second of each router of the destination, over all rounds")
+                        "statements per second at each router of the destination, mean over all"
+                            + " rounds")
                     .missingIf("no routers"),
                 Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
                     .means(
@@ -280,8 +283,8 @@ record CopySheet(CopyBenchResults results) {
       figures.add(
           figures.isEmpty()
               ? column.means(
-                  "from the issue of a write at the source until the"
-                      + " destination's shard reports it")
+                  "from the issue of a write at the source until a shard of the destination"
+                      + " reports this write")
               : column);
     }
     return new Section("lag", "Lag")

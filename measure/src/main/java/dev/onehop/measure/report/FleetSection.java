@@ -27,8 +27,8 @@ record FleetSection(FleetResult fleet) {
         new Section("fleet", "Scenario fleet")
             .say(
                 conditions(),
-                "A server does not return memory that it has used. So the clients with few sockets"
-                    + " ran first.")
+                "The clients with few sockets ran first, because a server keeps the memory that it"
+                    + " has used.")
             .table(table()));
     Section servers = new Section("fleet-servers", "Scenario fleet by server", Medium.PAGE);
     fleet.lines().forEach(line -> servers.table(servers(line)));
@@ -37,7 +37,8 @@ record FleetSection(FleetResult fleet) {
 
   private String conditions() {
     return ("%d instances of an application run in %d processes. Together they issue %s operations"
-            + " a second for %d seconds. The instances take turns: each issues %d operations at once.")
+            + " a second for %d seconds. The instances take turns: each issues %d operations at"
+            + " once.")
         .formatted(
             fleet.clients(),
             fleet.processes(),
@@ -50,9 +51,9 @@ record FleetSection(FleetResult fleet) {
     int many = official.peakSocketsOfOne(true);
     int few = routed.peakSocketsOfOne(true);
     sheet.say(
-        ("With %d instances of an application, the busiest mongos had %d sockets with %s, %s times"
-                + " the %d with %s. All mongoses together had %d and %d sockets. The clients did %s and"
-                + " %s operations a second.")
+        ("With %d instances of an application, the busiest mongos had %d sockets with %s. This is"
+                + " %s times the %d sockets with %s. In the same order, all mongoses together had"
+                + " %d and %d sockets, and the clients did %s and %s operations a second.")
             .formatted(
                 fleet.clients(),
                 many,
@@ -79,17 +80,17 @@ record FleetSection(FleetResult fleet) {
             Column.of("conns", Format::whole, line -> line.client().connections()),
             Column.of("done/s", Format::rate, Line::perSecond),
             Column.<Line>of("p50", Format::millis, line -> line.latency().p50())
-                .means("ms from the intended time"),
+                .means("ms from the intended time of the operation"),
             Column.of("p99", Format::millis, line -> line.latency().p99()),
             Column.of("failed", Format::whole, Line::errors),
             Column.<Line>of(
                     "sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
-                .means("the largest number at one time, including connections of other servers"),
+                .means("the largest number at one time, including sockets of other servers"),
             Column.of("all mongos", Format::whole, line -> line.peakSockets(true)),
             Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
             Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),
             Column.<Line>of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
-                .means("growth of memory (RSS) from the time before the clients to the peak"),
+                .means("memory (RSS) at the peak minus memory before the clients started"),
             Column.of("mongod", Format::mebibytes, line -> line.grownBytes(false))));
   }
 

@@ -20,11 +20,11 @@ record Load(double busy) {
 
   /** The notice of a report with marked lines. */
   static final String NOTICE =
-      "saturated: the machine's processors were over 85 % busy. The latencies in lines with this"
-          + " mark show the machine's load more than the client.";
+      "saturated: the machine's processors were over 85 % busy. Latencies in lines with this mark"
+          + " depend more on the machine's load than on the client.";
 
   private static final String CAVEAT =
-      " The machine was saturated, so these latencies show its load more than the client.";
+      " The machine was saturated, so these latencies depend more on its load than on the client.";
 
   /** Returns the load of a point. */
   static Load of(Point point, @Nullable MachineFacts machine) {

@@ -106,7 +106,8 @@ final class PointSections {
   private static Column<Point> rounds() {
     return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
         .means(
-            "ops/s of the slowest and the fastest round; all other figures are from the median round")
+            "ops/s of the slowest and the fastest round; all other figures are from the median"
+                + " round")
         .missingIf("n = 1");
   }
 
@@ -115,7 +116,7 @@ final class PointSections {
         Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
             .means(
                 "threads / mean round trip of the operations. More operations a second are not"
-                    + " possible, because each thread waits for each reply")
+                    + " possible, because each thread waits for a reply before its next operation")
             .missingIf("no round trips between hosts"),
         Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
             .withBars(point -> bars(point.ofLimit())));
@@ -138,7 +139,7 @@ final class PointSections {
                                 Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
                         .collect(Collectors.joining("/")))
         .means(
-            "the shards' shares of the operations ("
+            "each shard's share of the operations ("
                 + String.join(" / ", shards)
                 + "), by the shards' own counters")
         .withBars(
@@ -152,8 +153,8 @@ final class PointSections {
     return Column.<Point>of(
             "near owner %", Format::percent, point -> point.evidence().besideOwner())
         .means(
-            "operations that reached the owning shard from a router on the shard's host; from"
-                + " samples on the shards");
+            "share of operations that reached the owning shard from a router on that shard's host,"
+                + " in samples taken at the shards");
   }
 
   /** Returns all points in one table, for a terminal. */
@@ -180,8 +181,8 @@ final class PointSections {
                 List.of(
                     Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
                         .means(
-                            "half the width of the 95 % interval of ops/s, in % of ops/s; from the"
-                                + " mean rates of windows of one second")),
+                            "half the width of the 95 % confidence interval of ops/s, in % of"
+                                + " ops/s; its samples are the rates in windows of one second")),
                 limits(),
                 latencies,
                 List.of(

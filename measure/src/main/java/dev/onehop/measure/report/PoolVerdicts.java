@@ -67,9 +67,10 @@ final class PoolVerdicts {
     text.append('.');
     if (!Verdict.isFaster(ratio) && pool >= threads) {
       text.append(
-          " Each thread has a connection, so no operation waits for one. Routing then saves no time"
-              + " if all shards are healthy and a mongos is near the application. Routing still"
-              + " isolates a failing shard, and with pipelining it needs fewer sockets.");
+          " Each thread has a connection, so no operation waits for a connection. In this case,"
+              + " routing saves no time if all shards are healthy and a mongos is near the"
+              + " application. But a failing shard does not delay operations on other shards, and"
+              + " with pipelining, routing needs fewer sockets.");
     }
     return Optional.of(text.toString());
   }

@@ -30,8 +30,8 @@ record PropagateSheet(PropagateResults results) {
           "ordered",
           "OneHop's streams of all shards, events sorted",
           PropagateMeasurement.MAJORITY,
-          "another program reads with read concern majority, again and again, until it finds the"
-              + " object; the time is too long by up to one read");
+          "another program repeats a read with read concern majority until it finds the object, so"
+              + " the time is up to one read too long");
 
   Sheet sheet() {
     Sheet sheet =
@@ -57,8 +57,8 @@ record PropagateSheet(PropagateResults results) {
         streams.noopSeconds().entrySet().stream()
             .map(each -> each.getKey() + " " + Format.decimal(each.getValue()) + " s")
             .collect(Collectors.joining(", "));
-    return ("Intervals of no-op writes on idle servers: %s. Await time of change streams: %d ms."
-            + " The path ordered sorts %s.%s")
+    return ("Intervals of no-op writes on idle servers: %s. Await time (maxAwaitTimeMS) of change"
+            + " streams: %d ms. The path named ordered sorts %s.%s")
         .formatted(
             noops.isEmpty() ? "unknown" : noops,
             streams.awaitMillis(),
@@ -82,7 +82,7 @@ record PropagateSheet(PropagateResults results) {
     double ours = shards.get().latency().p50();
     double theirs = mongos.get().latency().p50();
     sheet.say(
-        "%s: %s after %s ms (p50), %s the %s ms through a mongos."
+        "%s: %s after %s ms (p50). This is %s the %s ms through a mongos."
             .formatted(
                 first,
                 isRead(shards.get())
@@ -274,13 +274,13 @@ record PropagateSheet(PropagateResults results) {
   private static final Map<String, String> LEGENDS =
       Map.of(
           "seen",
-          "each object, from when its write was due until its event has arrived",
+          "for each object, from the intended time of its write until its event has arrived",
           "from begin",
-          "from the begin of the object's write until its event has arrived",
+          "from the start of the object's write until its event has arrived",
           "test",
-          "from the start of a test until its signals have arrived; a signal is written to each"
-              + " shard after all objects",
+          "from the start of a test until its signals have arrived. After all objects, the test"
+              + " writes one signal to each shard",
           "live",
-          "from the subscription until all documents were delivered, and the signals written after"
-              + " them have arrived");
+          "from the subscription until all documents, and the signals written after them, have"
+              + " arrived");
 }

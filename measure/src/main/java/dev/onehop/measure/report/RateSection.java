@@ -41,7 +41,8 @@ final class RateSection {
       List<Load> loads = Stream.of(routed, official).map(each -> load(each.get())).toList();
       sheet.say(
           Load.qualified(
-              "At %s operations a second, the 99th percentile of the latency is %s with %s, %s the %s of %s, the best of the official clients."
+              ("At %s operations a second, the 99th percentile of the latency is %s with %s: %s the"
+                      + " %s of %s, the best official client.")
                   .formatted(
                       Format.rate(highest),
                       p99(routed.get()),
@@ -86,7 +87,8 @@ final class RateSection {
   private Section section() {
     return new Section("rates", "Fixed rates")
         .say(
-            "Operations are issued at their intended times, even if earlier operations have no reply yet.")
+            "Operations are issued at their intended times, even if earlier operations have no"
+                + " reply yet.")
         .alike(List.of(chart("p50"), chart("p99")))
         .table(
             Table.of(
@@ -99,9 +101,9 @@ final class RateSection {
                     Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
-                            "from the intended time of an operation; >=: some operations had no"
-                                + " reply at the end of the run, and count with the time that they"
-                                + " had waited"),
+                            "from the intended time of an operation. >=: some operations had no"
+                                + " reply at the end of the run. They count with the time that"
+                                + " they had waited"),
                     latency("p90"),
                     latency("p99"),
                     latency("p99.9"),

@@ -32,7 +32,9 @@ final class RatioSection {
                     Column.text("best official", each -> each.peer().mode()),
                     Column.of("conns", Format::whole, each -> each.peer().connections()),
                     Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
-                        .means("client / best official client, geometric mean over the rounds"),
+                        .means(
+                            "figure of this client / figure of the best official client,"
+                                + " geometric mean over the rounds"),
                     Column.<Ratio>text("95 %", RatioSection::interval)
                         .means(
                             "95 % interval of the ratio, by a percentile bootstrap over pairs of"

@@ -34,8 +34,8 @@ final class ResyncSheet {
     results.kinds().forEach(kind -> compare(sheet, kind));
     if (!hasFit()) {
       sheet.limit(
-          "Each method was measured once at each size (n = 1). So no lines are fitted, and"
-              + " differences of some 10 % show nothing.");
+          "Each method was measured once at each size (n = 1), so no lines are fitted, and"
+              + " differences of about 10 % can be chance.");
     }
     Section section = new Section("sizes", "Seconds until the new member has caught up");
     section.alike(results.kinds().stream().map(this::chart).toList());
@@ -105,8 +105,8 @@ final class ResyncSheet {
         .formatted(
             Format.mebibytes(crossover),
             crossover > most
-                ? ", more than was measured"
-                : crossover < least ? ", less than was measured" : "",
+                ? " (above all measured sizes)"
+                : crossover < least ? " (below all measured sizes)" : "",
             filesLater ? "the copy of files is faster" : "the initial sync is faster");
   }
 
@@ -119,7 +119,7 @@ final class ResyncSheet {
   }
 
   private Table methods() {
-    String once = "a fitted line needs several sizes, and more than one run of each";
+    String once = "a fitted line needs several sizes, and more than one run of each size";
     return Table.of(
         "Methods",
         cells,
@@ -134,8 +134,8 @@ final class ResyncSheet {
             Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
             fitted("fixed s", ResyncCell::fixedSeconds)
                 .means(
-                    "the line seconds = fixed s + GiB * s/GiB, fitted by least squares over all"
-                        + " sizes")
+                    "fixed s and s/GiB are fitted by least squares over all sizes: seconds = fixed"
+                        + " s + GiB * s/GiB")
                 .missingIf(once),
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
@@ -177,9 +177,10 @@ final class ResyncSheet {
         List.of(
             Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
                 .means(
-                    "writes that were acknowledged while the member was added. reads, writes:"
-                        + " latencies of reads at the source and of writes at the primary, each of"
-                        + " one document. locked: the same while the source was locked"),
+                    "writes that were acknowledged while the member was added. The columns reads"
+                        + " and writes: latencies of single documents, read at the source or"
+                        + " written at the primary. The columns locked: the same while the source"
+                        + " was locked"),
             Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
                 .means("acknowledged writes that are missing on the new member at the end")));
   }

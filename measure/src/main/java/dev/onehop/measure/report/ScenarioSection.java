@@ -161,7 +161,8 @@ final class ScenarioSection {
         List.of(
             Column.text("client", line -> line.client().name() + load(line).mark()),
             Column.of("conns", Format::whole, line -> line.client().connections()),
-            latency("p50 before", before, LatencySummary::p50).means("ms from the intended time"),
+            latency("p50 before", before, LatencySummary::p50)
+                .means("ms from the intended time of the operation"),
             latency("during", during, LatencySummary::p50),
             latency("p99 before", before, LatencySummary::p99),
             latency("during", during, LatencySummary::p99),

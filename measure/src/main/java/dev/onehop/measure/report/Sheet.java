@@ -42,7 +42,8 @@ final class Sheet {
   /**
    * Creates a sheet with the parts that every run has: whether the run is complete, and its limits.
    *
-   * @param logs the logs in the page's folder, as the start of a sentence; may be empty
+   * @param logs the first words of a sentence, which name the logs in the page's folder; may be
+   *     empty
    */
   Sheet(String title, RunResults results, String logs) {
     this.title = title;

@@ -52,7 +52,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
       }
     }
     if (!without.isEmpty()) {
-      notes.add("left out because there are no values: " + String.join(", ", without));
+      notes.add("columns left out because they have no values: " + String.join(", ", without));
     }
     return new Table(caption, names, rows, notes);
   }

@@ -18,7 +18,7 @@ final class Verdict {
    * @param ratio the first rate divided by the other rate
    * @param low the lower end of the ratio's 95 % interval; null without an interval
    * @param high the upper end of the interval; null without an interval
-   * @param why the reason why the first rate may not be higher; empty if unknown
+   * @param why a possible reason for a first rate that is not higher; empty if unknown
    */
   static String faster(double ratio, @Nullable Double low, @Nullable Double high, String why) {
     double least = low == null ? ratio * (1 - NOISE) : low;
@@ -28,7 +28,11 @@ final class Verdict {
     }
     return most >= 1
         ? "as fast as"
-        : "not faster (" + times(ratio) + " times" + (why.isEmpty() ? "" : ": " + why) + ") than";
+        : "not faster ("
+            + times(ratio)
+            + " times"
+            + (why.isEmpty() ? "" : ", because " + why)
+            + ") than";
   }
 
   /** Returns the comparison of rates without an interval. */

@@ -25,10 +25,10 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
         .ifPresent(
             line ->
                 sheet.say(
-                    ("An operation on a primary needs %s bytes across zones, because its request"
-                            + " and its reply pass between the zones of client and primary. Direct mode"
-                            + " sends no other bytes across zones for operations. Replication and"
-                            + " metadata take %s more bytes per operation.")
+                    ("In direct mode, an operation on a primary needs %s bytes across zones: only"
+                            + " its request and its reply pass between the zones of client and"
+                            + " primary. Replication and metadata take %s more bytes per"
+                            + " operation.")
                         .formatted(
                             bytes(line.crossed().clientAndShard()),
                             bytes(line.crossed().background()))));
@@ -59,8 +59,7 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
     double after = routed.get().crossed().ofOperations();
     String ratio = before > 0 ? Format.thousandths(after / before) : Format.NONE;
     sheet.say(
-        ("%s took %s bytes across zones with %s, and %s bytes with %s, which is %s times as"
-                + " much%s.")
+        ("%s took %s bytes across zones with %s, and %s bytes with %s: %s times as much%s.")
             .formatted(
                 reads ? "A read of any member" : "An operation on a primary",
                 bytes(before),
@@ -68,7 +67,7 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
                 bytes(after),
                 name(routed.get()),
                 ratio,
-                after > before * 0.9 ? ": nothing is saved" : ""));
+                after > before * 0.9 ? " (nothing is saved)" : ""));
     sheet.figure(
         bytes(after) + " B",
         "across zones per " + (reads ? "read of any member" : "operation on a primary"),
@@ -94,14 +93,14 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
             Column.text("zone", Line::zone),
             crossed("crossed B/op", Crossed::ofOperations)
                 .means(
-                    "bytes of TCP payload per operation between zones, for both directions"
-                        + " together. The links count them between application and servers, and"
-                        + " between mongoses and shards, including heartbeats"),
+                    "bytes of TCP payload between zones per operation, both directions together:"
+                        + " between application and servers, and between mongoses and shards."
+                        + " Heartbeats are included"),
             crossed("client-mongos", Crossed::clientAndRouter),
             crossed("client-shard", Crossed::clientAndShard),
             crossed("mongos-shard", Crossed::routerAndShard),
             crossed("background", Crossed::background)
-                .means("all other bytes during the count: replication and metadata"),
+                .means("all other bytes between zones per operation: replication and metadata"),
             Column.of("p50 ms", Format::millis, line -> line.latency().p50()),
             Column.of("p99 ms", Format::millis, line -> line.latency().p99()),
             Column.of("failed", Format::whole, Line::failed)));

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param sockets the largest number of connections of the client to servers
  * @param bytesPerOperation the bytes that passed through links per operation, in both directions,
  *     including the servers' own traffic
- * @param warmupSeconds the time of the unmeasured operations before
+ * @param warmupSeconds the time of the unmeasured operations before the measurement
  * @param steady whether the rate was steady at the end of the warm-up; null if the warm-up had a
  *     fixed time
  * @param error half the width of the 95 % interval of the throughput, as a fraction of the

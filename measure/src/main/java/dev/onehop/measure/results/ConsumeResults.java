@@ -36,7 +36,8 @@ public record ConsumeResults(
   public String fault() {
     return faults() == 0
         ? ""
-        : faults() + " rows were lost, doubled, out of order or never written";
+        : faults()
+            + " rows were lost, doubled, out of order, or received without an acknowledged write";
   }
 
   @Override

@@ -52,13 +52,13 @@ public final class HdrLogs {
     if (!Files.isRegularFile(file)) {
       return Optional.empty();
     }
-    Histogram merged = sum(intervals(file).stream());
+    Histogram merged = sum(intervals(file).stream().map(Interval::histogram));
     return merged.getTotalCount() == 0 ? Optional.empty() : Optional.of(merged);
   }
 
-  private static Histogram sum(Stream<Interval> intervals) {
+  private static Histogram sum(Stream<Histogram> histograms) {
     Histogram sum = new Histogram(3);
-    intervals.map(Interval::histogram).forEach(sum::add);
+    histograms.forEach(sum::add);
     return sum;
   }
 
@@ -107,7 +107,10 @@ public final class HdrLogs {
    * @throws Failure if the file is missing or damaged
    */
   public static Histogram tagged(Path file, String kind) {
-    return sum(intervals(file).stream().filter(interval -> interval.kind().equals(kind)));
+    return sum(
+        intervals(file).stream()
+            .filter(interval -> interval.kind().equals(kind))
+            .map(Interval::histogram));
   }
 
   /**
@@ -140,9 +143,9 @@ public final class HdrLogs {
     Set<String> operations = new TreeSet<>();
     clients.forEach(client -> operations.addAll(operations(client)));
     for (String operation : operations) {
-      Histogram sum = new Histogram(3);
-      clients.forEach(client -> merged(client, operation).ifPresent(sum::add));
-      write(file(into, operation), sum);
+      write(
+          file(into, operation),
+          sum(clients.stream().flatMap(client -> merged(client, operation).stream())));
     }
   }
 

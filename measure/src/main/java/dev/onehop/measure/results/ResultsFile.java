@@ -72,7 +72,7 @@ public final class ResultsFile {
   }
 
   /**
-   * Reads the {@code results.json} of a command that writes its name into it.
+   * Reads the {@code results.json} of a command that writes the name of the command into the file.
    *
    * @return the results; empty if another command has written the file
    * @throws Failure as {@link #read(Path)}

@@ -9,10 +9,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the measured round trips with the configured round trips. A difference of up to 3 % or
- * 0.5 ms is ignored, whichever is more. A busy machine makes round trips longer: if one is longer
- * by up to 25 % or 5 ms, the results get a mark. A round trip that is longer by more, or that is
- * shorter, is an error.
+ * Compares the measured round trips with the configured round trips. Of two limits, the larger one
+ * counts:
+ *
+ * <ul>
+ *   <li>A difference of up to 3 % or 0.5 ms is ignored.
+ *   <li>If a round trip is longer by up to 25 % or 5 ms, the results get a mark. A busy machine
+ *       makes round trips longer.
+ *   <li>If a round trip is even longer, or if it is shorter, this is an error.
+ * </ul>
  */
 public final class RoundTripCheck {
 

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param seconds the length of the phase
  * @param rounds every round, in the order of measurement. The other figures come from the round
  *     with the median p99, except the errors, which are the sum of all rounds
- * @param cpu the processor time per operation; in an entry with a fault, the time before the fault;
- *     null if unknown
+ * @param cpu the processor time per operation; with a fault, only of the operations before the
+ *     fault; null if unknown
  * @param conditions the conditions of the measurement; null if unknown
  * @param folder the folder of the entry's logs, relative to the results' folder
  */

@@ -39,8 +39,8 @@ class ConsumeReportTest {
         .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c3"));
     assertThat(html)
         .contains(
-            "<p class=\"lede\">A backlog is read at 179,900 rows a second from each shard, 3.00 times"
-                + " as fast as through a mongos with 59,900.",
+            "<p class=\"lede\">From the shards, a backlog is read at 179,900 rows a second in"
+                + " total. This is 3.00 times as fast as through a mongos (59,900 rows a second).",
             "Per core of the consumer, this is 199,889 rows a second. Alibaba's paper on"
                 + " Tablestore's Tunnel Service reports 98,000",
             "stand-in, not mongos",
@@ -53,7 +53,7 @@ class ConsumeReportTest {
     String table = Reports.table(results);
 
     assertThat(table)
-        .contains("Drain: a finished backlog is read\nsource", "Live: ", "Idle shard: ")
+        .contains("Drain: rows are read after all were written\nsource", "Live: ", "Idle shard: ")
         .contains("rows/s/core", "lag p50", "out of order", "STAND-IN");
     assertThat(table.lines().filter(line -> line.startsWith("direct"))).hasSize(7);
     assertThat(table)
@@ -85,7 +85,7 @@ class ConsumeReportTest {
     assertThat(Reports.html(stopped, folder))
         .contains(
             "Unfinished run: 1 of 14 measurements (interrupted).",
-            "10 rows were lost, doubled, out of order or never written",
+            "10 rows were lost, doubled, out of order, or received without an acknowledged write",
             "5 lags were below zero",
             "Unknown: the clock.");
   }

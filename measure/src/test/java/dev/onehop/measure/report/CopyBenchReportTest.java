@@ -28,8 +28,9 @@ class CopyBenchReportTest {
     assertThat(Reports.table(results))
         .contains(
             "full, sharded, 1 collection: OneHop is 2.00 times as fast as the plain driver through"
-                + " one mongos (ratio 2.00; 2.00 to 2.00 in 3 rounds), and takes 0.68 times as much"
-                + " processor time, servers included (ratio 0.68; 0.68 to 0.68 in 3 rounds).",
+                + " one mongos (ratio 2.00; from 2.00 to 2.00 in 3 rounds), and takes 0.68 times"
+                + " as much processor time, servers included (ratio 0.68; from 0.68 to 0.68 in 3"
+                + " rounds).",
             "incremental, sharded, 1 collection: OneHop is 1.50 times as fast",
             "lag, sharded, 1 collection: the p99 of OneHop is 2.00 times shorter than that of the"
                 + " plain driver",

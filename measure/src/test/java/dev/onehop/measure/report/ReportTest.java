@@ -98,7 +98,7 @@ class ReportTest {
 
     // The sentence in bold also says that the machine was saturated.
     String caveat =
-        "The machine was saturated, so these latencies show its load more than the" + " client.";
+        "The machine was saturated, so these latencies depend more on its load than on the client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
         .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")
         .doesNotContain("With the best routed client, this latency")
@@ -118,7 +118,7 @@ class ReportTest {
     Results zones = SampleResults.zones(SampleResults.us2014());
     String sentence =
         "A read of any member took 1,000 bytes across zones with async (defaults), and 20.0 bytes"
-            + " with direct-async (preferred zones), which is 0.020 times as much.";
+            + " with direct-async (preferred zones): 0.020 times as much.";
 
     assertThat(Reports.html(zones, folder))
         .contains(
@@ -163,7 +163,7 @@ class ReportTest {
 
     assertThat(Reports.html(disturbed, folder))
         .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
-        .contains("<td>2,400</td><td>12</td><td>900</td>", "other machines on the host took more");
+        .contains("<td>2,400</td><td>12</td><td>900</td>", "other virtual machines took more");
     assertThat(Reports.html(all, folder)).doesNotContain("id=\"conditions\"");
   }
 
@@ -288,11 +288,11 @@ class ReportTest {
     // of 100.
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains(
-            "<p class=\"lede\">At 64 threads, targeted-async, 5 connections is not faster (0.16 times:"
-                + " a mongos is on the client's host and no thread waits for a connection) than the"
-                + " best of the official clients, legacy, 100 connections: 225 against 1,442"
-                + " operations a second. With 5 connections, the official clients reached 113 at"
-                + " most.</p>")
+            "<p class=\"lede\">At 64 threads, targeted-async, 5 connections, is not faster (0.16"
+                + " times, because a mongos is on the client's host and no thread waits for a"
+                + " connection) than the best official client (legacy, 100 connections): 225"
+                + " against 1,442 operations a second. With 5 connections, the official clients"
+                + " reached at most 113 operations a second.</p>")
         .contains("<b>0.16×</b> the throughput of the best official client")
         .contains(
             "<b>15 %</b> of the closed-loop limit (threads / mean round trip)",

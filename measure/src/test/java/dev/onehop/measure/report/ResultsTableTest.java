@@ -97,7 +97,7 @@ class ResultsTableTest {
     assertThat(Reports.table(disturbed))
         .containsPattern("legacy \\* +5 ")
         .containsPattern("async +5 ")
-        .contains("*: other machines on the host took more than 1 %", "+-%");
+        .contains("*: other virtual machines took more than 1 %", "+-%");
     assertThat(Reports.table(sample)).doesNotContain("*:", "  +-%:");
   }
 }

@@ -34,7 +34,7 @@ class TableTest {
             a            1.5
             long name  1,234
               ops/s: operations per second
-              left out because there are no values: count (no counters)
+              columns left out because they have no values: count (no counters)
             """);
   }
 
@@ -44,7 +44,7 @@ class TableTest {
     assertThat(table().notes())
         .containsExactly(
             "ops/s: operations per second",
-            "left out because there are no values: count (no counters)");
+            "columns left out because they have no values: count (no counters)");
   }
 
   @Test

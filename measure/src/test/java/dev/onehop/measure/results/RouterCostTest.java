@@ -16,7 +16,9 @@ class RouterCostTest {
     assertThat(cost.microsPerOperation()).isEqualTo(290);
     assertThat(cost.factor()).isEqualTo(1.1);
     assertThat(cost.sentence())
-        .contains("The stand-in router took 290 us in this run; a mongos takes 1.1 times as long");
+        .contains(
+            "In this run, the stand-in router took 290 us, so a mongos takes 1.1 times as"
+                + " long");
   }
 
   @Test

@@ -7,9 +7,9 @@ package dev.onehop.routing.observation;
 public enum RoutingMeters {
   /**
    * Timer: commands that read or write documents, from their arrival at the router in this process
-   * to its reply, including the router's retries. The time of a read ends with its first batch.
-   * Each part of a split write counts as one command. In direct mode all commands count, not only
-   * reads and writes. Tags:
+   * to the router's reply, including the router's retries. The time of a read ends with its first
+   * batch. Each part of a split write counts as one command. In direct mode all commands count, not
+   * only reads and writes. Tags:
    *
    * <ul>
    *   <li>{@code operation}: the command, such as {@code update}

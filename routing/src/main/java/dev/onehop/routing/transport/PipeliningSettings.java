@@ -6,17 +6,24 @@ package dev.onehop.routing.transport;
  * Without pipelining, it sends at most (number of sockets)/R. Immutable.
  *
  * <p>A server executes the requests of one socket one after another, so a slow request delays the
- * requests behind it. A request that may be slow therefore gets a separate socket: aggregations and
- * change streams, cursors without a limit and their getMore, commits and aborts, writes to many
- * documents, writes that wait for members by number or tag, large messages, a {@code maxTimeMS}
- * above 10 seconds, unacknowledged writes, and commands that are not known to be short. All other
- * writes share sockets, too. They may wait for locks and for their write concern, even if the
- * command has no write concern and the cluster's default applies. While a write is unanswered on a
- * socket, no read is sent on this socket. A socket whose oldest request is unusually slow receives
- * no further requests until the reply. If all sockets are slow, a request that has waited for a
- * second gets a separate socket. On a shared socket, a slow request can still delay others
- * (head-of-line blocking). The drivers' specification therefore forbids pipelining. Use pipelining
- * if most of the latency comes from round trips.
+ * requests behind it (head-of-line blocking). The drivers' specification therefore forbids
+ * pipelining. Use pipelining if most of the latency comes from round trips.
+ *
+ * <p>To make such delays rare, a request that may be slow gets a separate socket:
+ *
+ * <ul>
+ *   <li>aggregations, change streams, and cursors without a limit, with their getMore
+ *   <li>writes to many documents, unacknowledged writes, and writes whose write concern is a number
+ *       above 1 or a tag
+ *   <li>commits and aborts
+ *   <li>large messages, and commands with a {@code maxTimeMS} above 10 seconds
+ *   <li>commands that are not known to be short
+ * </ul>
+ *
+ * <p>All other writes share sockets, although they may wait for locks and for a write concern such
+ * as {@code majority}. While a write is unanswered on a socket, no read is sent on this socket. A
+ * socket whose oldest request is unusually slow receives no further requests until the reply. If
+ * all sockets are slow, a request that has waited for a second gets a separate socket.
  *
  * <p>When a socket breaks, the requests on it fail with a network error. As with any broken
  * connection, it is unknown whether they were executed. An operation that is cancelled or times out

@@ -77,6 +77,6 @@ class UnroutedTest {
   void whatItCannotDoIsRefused() {
     assertThatThrownBy(() -> builder("loadBalanced=true").client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("loadBalanced=true cannot be pipelined");
+        .hasMessageContaining("pipelining is not possible with loadBalanced=true");
   }
 }

@@ -68,7 +68,7 @@ class MisbehavingPeerTest {
     failsWith(
         (request, context) ->
             context.writeAndFlush(header(length, request.requestId(), OpMsg.OP_MSG)),
-        length >= 4 && length < 16 ? "bytes" : "by its length");
+        length >= 4 && length < 16 ? "bytes" : "protocol does not allow");
   }
 
   @ParameterizedTest

@@ -11,8 +11,8 @@ import reactor.core.publisher.Mono;
  * Reads the cluster's metadata, the {@code config} database.
  *
  * <p>A result MUST be majority-committed and MUST NOT be older than any reply or refusal that the
- * caller received before the read. A refresh after "stale config" that reads an older state would
- * loop.
+ * caller received before the read. Otherwise a refresh after a "stale config" error could read an
+ * older state, and the error would come again and again.
  */
 public interface ConfigReader {
 

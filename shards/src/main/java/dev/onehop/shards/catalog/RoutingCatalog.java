@@ -132,9 +132,9 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Creates a catalog for clients of shards. A view has no table, but an error: a {@link
-   * ViewException}. A sharded time series collection has an error, too, because a shard treats its
-   * name as an unsharded collection.
+   * Creates a catalog for clients of shards. For a view, the result is an error, a {@link
+   * ViewException}, and no table. For a sharded time series collection, the result is an error,
+   * too, because a shard treats its name as an unsharded collection.
    *
    * @param views finds views; null if views get tables, as unsharded collections do
    */

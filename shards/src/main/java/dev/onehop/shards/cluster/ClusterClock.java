@@ -90,8 +90,9 @@ public final class ClusterClock {
   }
 
   /**
-   * Returns a reply with the two times that a mongos adds. A reply of one shard already contains
-   * them. Otherwise the latest time is added, because it is not older than any part of the reply.
+   * Returns a reply with the two times that a mongos adds: {@code $clusterTime} and {@code
+   * operationTime}. A reply of one shard already contains them. To another reply, the latest time
+   * is added, because it is not older than any part of the reply.
    */
   public BsonDocument stamped(BsonDocument reply) {
     Latest now = latest.get();

@@ -22,12 +22,11 @@ public record Compatibility(String kind, String version) {
   private static final int WITH_UUIDS = 6;
 
   /**
-   * Reads the feature compatibility version. If the user may not read it, reads the server version
-   * instead.
+   * Reads the feature compatibility version. If the user lacks the right to read it, reads the
+   * server version instead.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
-   * @param refusal whether a failure means that the user may not read the feature compatibility
-   *     version
+   * @param refusal whether a failure means that the user lacks this right
    */
   public static Mono<Compatibility> of(
       Function<BsonDocument, Mono<? extends BsonDocument>> admin, Predicate<Throwable> refusal) {

@@ -23,12 +23,13 @@ import reactor.core.publisher.SignalType;
 
 /**
  * Reads from the config servers, directly or over a mongos. Reads have read concern majority after
- * the latest known cluster time. The command gossips this time, because a server refuses a time
- * that it has not reached.
+ * the latest known cluster time. The command also has this time as {@code $clusterTime}, because
+ * otherwise a server that has not reached the time refuses the read.
  */
 public final class ConfigServer implements ConfigReader {
   /**
-   * The most documents per batch. A chunk has about 200 bytes, so a batch has about two megabytes.
+   * The largest number of documents in a batch. A chunk has about 200 bytes, so a batch has about
+   * two megabytes.
    */
   private static final int BATCH = 10_000;
 

@@ -34,8 +34,9 @@ import reactor.util.retry.Retry;
 
 /**
  * Checks before the first command whether direct mode can use the cluster. The check fails if the
- * servers are neither mongoses nor config servers. It also fails if the user may not read the
- * routing metadata, does not exist on a shard, or lacks a role that shards of 8.0 require.
+ * servers are neither mongoses nor config servers. It also fails if the user does not exist on a
+ * shard, lacks the right to read the routing metadata, or lacks the role that shards of 8.0
+ * require.
  *
  * <p>The check runs once, and again with the next command after a failure. A shard that does not
  * reply at the start delays no command for another shard: it is checked before its first command.
@@ -72,7 +73,7 @@ public final class ClusterCheck {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final int WIRE_VERSION_8_0 = 25;
-  private static final String SCRIPT = "docker/direct-users.js creates it";
+  private static final String SCRIPT = "the script docker/direct-users.js creates such a user";
 
   // The number of attempts and the pauses are the same as for a retryable command during the
   // election of a new primary.
@@ -193,8 +194,8 @@ public final class ClusterCheck {
     return new CommandFailure(
         ErrorCodes.HOST_UNREACHABLE,
         "HostUnreachable",
-        "the config servers have not answered, so the owning shard is not known, and no mongos"
-            + " of the URI has answered");
+        "neither the config servers nor a mongos of the URI has replied, so the owning shard is"
+            + " not known");
   }
 
   Mono<Void> done() {
@@ -296,7 +297,7 @@ public final class ClusterCheck {
                         "IllegalOperation",
                         both.getT1().server()
                             + " is neither a mongos nor a config server: direct mode needs the URI"
-                            + " of one of these"));
+                            + " of mongoses or of config servers"));
               }
               String version =
                   both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
@@ -320,7 +321,7 @@ public final class ClusterCheck {
                     "Unauthorized",
                     "direct mode may not read the routing metadata. Missing privilege: action find"
                         + " on the database config, for the user on the config servers. The role"
-                        + " read on config includes it ("
+                        + " read on config includes this privilege ("
                         + e.getMessage()
                         + ")"));
   }
@@ -383,8 +384,8 @@ public final class ClusterCheck {
         "Unauthorized",
         "shard "
             + shard
-            + " is of version 8.0 or later and refuses direct operations of this user. Missing"
-            + " role: directShardOperations on admin, on every shard; "
+            + " has version 8.0 or later and refuses direct operations of this user. Missing role:"
+            + " directShardOperations on the database admin of every shard; "
             + SCRIPT);
   }
 

@@ -213,7 +213,7 @@ final class OneShardForwarding {
           | WireProtocolException
           | BsonSerializationException
           | IndexOutOfBoundsException e) {
-        outcome.failed(new ProtocolException("a reply that is not valid BSON: " + e.getMessage()));
+        outcome.failed(new ProtocolException("the reply is not valid BSON: " + e.getMessage()));
         return;
       }
       clock.observe(message, head.clusterTimeAt());
@@ -274,7 +274,7 @@ final class OneShardForwarding {
 
     @Override
     public void sent() {
-      throw new IllegalStateException("a forwarded command expects a reply");
+      throw new IllegalStateException("a forwarded command must have a reply");
     }
 
     @Override

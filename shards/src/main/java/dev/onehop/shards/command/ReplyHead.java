@@ -24,7 +24,7 @@ public final class ReplyHead {
         || message.getIntLE(start + 12) != OpMsg.OP_MSG
         || message.getIntLE(start + FLAGS_AT) != 0
         || message.getByte(start + BODY_AT - 1) != 0) {
-      throw new MalformedDocumentException("not a single OP_MSG document");
+      throw new MalformedDocumentException("not an OP_MSG message with a single document");
     }
     ReplyHead head = new ReplyHead();
     BsonFields fields = new BsonFields(message, start + BODY_AT, message.writerIndex());

@@ -154,7 +154,7 @@ public final class ShardClient {
 
   /**
    * Refreshes the table. Returns the given table if the refresh fails or takes more than a second.
-   * It serves decisions after which no shard gets the command, because no shard can then detect
+   * The method is for decisions after which no shard gets the command: no shard can then detect
    * that the table is stale.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {

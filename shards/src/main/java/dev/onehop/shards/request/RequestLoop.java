@@ -348,7 +348,7 @@ public final class RequestLoop {
                 Mono.error(
                     () ->
                         new IllegalStateException(
-                            "the command " + request.commandName() + " has no answer")))
+                            "the command " + request.commandName() + " has no reply")))
             .subscribe(
                 reply -> turns.run(() -> finish(head, reply)),
                 failure -> turns.run(() -> failed(head, failure)),
@@ -504,7 +504,7 @@ public final class RequestLoop {
     try {
       answer(head, error);
     } catch (Throwable failure) {
-      replies.refuse(new WireProtocolException("a reply that could not be written: " + failure));
+      replies.refuse(new WireProtocolException("the reply could not be written: " + failure));
     }
   }
 

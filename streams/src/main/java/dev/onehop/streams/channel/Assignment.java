@@ -12,8 +12,8 @@ import java.util.function.IntPredicate;
  *
  * @param leave the channels that the member releases, because it has more than its share
  * @param free the channels that the member may take, in order
- * @param missing how many of the free channels the member should take; negative if the member has
- *     too many channels
+ * @param missing the number of free channels that the member should take; negative if the member
+ *     has too many channels
  */
 record Assignment(List<Integer> leave, List<Integer> free, int missing) {
 

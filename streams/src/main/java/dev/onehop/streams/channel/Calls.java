@@ -26,7 +26,7 @@ final class Calls {
   /** Logs a failure if it is an {@link Error}, because many handlers only receive exceptions. */
   static void logError(Throwable failure) {
     if (Exceptions.unwrap(failure) instanceof Error) {
-      log.error("an error was thrown where channels are processed; the processing ends", failure);
+      log.error("the processing of the channels ends, because an error was thrown", failure);
     }
   }
 

@@ -98,8 +98,8 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the most events per call of the processor; 1,000 by default. A batch has at most 16 MB.
-     * A batch with a single event or with a transaction may be larger.
+     * Sets the largest number of events in a call of the processor; 1,000 by default. A batch has
+     * at most 16 MB. A batch with a single event or with a transaction may be larger.
      */
     public Builder maxBatch(int most) {
       this.batch = Channels.positive("maxBatch", most);
@@ -107,10 +107,10 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the most events of all channels that are read and not acknowledged; 65,536 by default.
-     * If one channel is slow, all channels stop when this number of events is not acknowledged.
-     * They also stop when these events have more than 64 MB; up to 128 further events may then
-     * still arrive.
+     * Sets the largest number of events, of all channels together, that are read and not
+     * acknowledged; 65,536 by default. If one channel is slow, all channels stop when this number
+     * of events is not acknowledged. They also stop when these events have more than 64 MB; up to
+     * 128 further events may then still arrive.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);
@@ -120,8 +120,8 @@ public final class ChangeChannels {
     /**
      * Sets the receiver of the position up to which all events in all channels are acknowledged.
      *
-     * @param places called with the position. It is called by one thread at a time, which may
-     *     block. If it throws an exception, the processing fails
+     * @param places receives the position. One thread at a time calls it, and the call may block.
+     *     If it throws an exception, the processing fails
      * @param least the shortest interval between two calls; the last position is reported in any
      *     case
      */

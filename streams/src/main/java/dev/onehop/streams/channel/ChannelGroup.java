@@ -60,7 +60,8 @@ public final class ChannelGroup {
   public static Builder builder(
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {
     if (stream.groupsTransactions()) {
-      throw new IllegalArgumentException("a group of channels can't have grouped transactions");
+      throw new IllegalArgumentException(
+          "a group of channels can't use a stream that groups transactions");
     }
     Objects.requireNonNull(leases, "leases");
     Objects.requireNonNull(name, "name");
@@ -270,7 +271,11 @@ public final class ChannelGroup {
     public Builder lease(Duration time, Duration renewal) {
       if (renewal.compareTo(LEAST) < 0 || time.compareTo(renewal.multipliedBy(2)) < 0) {
         throw new IllegalArgumentException(
-            "a lease of " + time + " can't be renewed every " + renewal);
+            "a lease of "
+                + time
+                + " can't be renewed every "
+                + renewal
+                + ": the interval must be at least 100 ms, and at most half of the lease");
       }
       this.times = new GroupTimes(time, renewal);
       return this;

@@ -57,7 +57,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
    * Starts the processing of the next batch on another thread. Does nothing if no event waits or if
    * the channel is busy.
    *
-   * @param most the most events of a batch
+   * @param most the largest number of events in a batch
    * @param allowed whether a batch may be processed. The other thread checks this again, because
    *     much time may have passed if the process was paused
    * @param process processes a batch without the lock, and calls {@link #setBusy} at its end

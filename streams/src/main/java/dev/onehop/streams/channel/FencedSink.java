@@ -20,6 +20,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,10 +47,12 @@ import reactor.util.retry.Retry;
  * number of its next batch. Each batch is one transaction. The first statement of the transaction
  * updates this document and stores the new position. The statement has two conditions: the stored
  * term equals the batch's term, and the stored number equals the batch's number. The writes for the
- * events follow. A new owner first raises the term in this document. A transaction of the old owner
- * then has two possible results. Either it has committed before, and the new owner continues after
- * its events. Or it fails as a whole, even if the old owner continues the transaction later. If the
- * old owner has stopped within a transaction, the new owner ends the transaction at the server.
+ * events follow.
+ *
+ * <p>A new owner first raises the term in this document. A transaction of the old owner then has
+ * two possible results. Either it has committed before, and the new owner continues after its
+ * events. Or it fails as a whole, even if the old owner continues the transaction later. If the old
+ * owner has stopped within a transaction, the new owner ends the transaction at the server.
  *
  * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */
@@ -57,14 +60,6 @@ public final class FencedSink implements ChannelSink {
   static final String PLACE = "place";
 
   private static final long RAISING_SECONDS = 2;
-  private static final int MAX_TIME_EXPIRED = 50;
-
-  // A mongos returns this error if a command has several updates and one of them changes a shard
-  // key, so that the document moves to another shard.
-  private static final int INVALID_OPTIONS = 72;
-
-  // The server returns this error for a statement if a new owner has ended the statement's session.
-  private static final int INTERRUPTED = 11601;
   private static final TransactionOptions OPTIONS =
       TransactionOptions.builder()
           .readConcern(ReadConcern.LOCAL)
@@ -144,7 +139,10 @@ public final class FencedSink implements ChannelSink {
                     .flatMap(this::endTransaction)
                     .then(Mono.defer(() -> raise(channel, term, session)))
                     .retryWhen(
-                        retry(failure -> Passing.is(failure) || isOf(failure, MAX_TIME_EXPIRED)))
+                        retry(
+                            failure ->
+                                Passing.is(failure)
+                                    || isOf(failure, ErrorCodes.MAX_TIME_MS_EXPIRED)))
                     .doOnError(failure -> session.close()));
   }
 
@@ -230,7 +228,8 @@ public final class FencedSink implements ChannelSink {
             retry(
                 failure ->
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-                        || isOf(failure, INTERRUPTED)))
+                        // A new owner may have ended the session.
+                        || isOf(failure, ErrorCodes.INTERRUPTED)))
         .doOnSuccess(done -> tenure.batch++);
   }
 
@@ -239,9 +238,10 @@ public final class FencedSink implements ChannelSink {
    * update is not the only statement of its command.
    */
   private static boolean hasToBeAlone(Throwable failure) {
-    return isOf(failure, INVALID_OPTIONS)
+    return isOf(failure, ErrorCodes.INVALID_OPTIONS)
         || (failure instanceof MongoBulkWriteException bulk
-            && bulk.getWriteErrors().stream().anyMatch(each -> each.getCode() == INVALID_OPTIONS));
+            && bulk.getWriteErrors().stream()
+                .anyMatch(each -> each.getCode() == ErrorCodes.INVALID_OPTIONS));
   }
 
   private Mono<Void> attempt(

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * the state to store for each channel. An event that concerns more than one document is the
  * <em>barrier</em>: the events after it wait until it is processed.
  *
- * <p>Used under the lock of its owner. It has no threads and calls no sink.
+ * <p>The lock of the owner guards all calls. This class has no threads and calls no sink.
  */
 final class GroupChannels {
   private static final Logger log = LoggerFactory.getLogger(GroupChannels.class);
@@ -55,8 +55,8 @@ final class GroupChannels {
     if (!place.union(start).equals(place)) {
       throw new IllegalStateException(
           ("the sink has the events of channel %d only up to %s, but the group starts at %s, so"
-                  + " events would be skipped. The start of the group has changed, or its leases"
-                  + " were removed")
+                  + " events would be skipped. The start of the group has changed, or the group's"
+                  + " leases were removed")
               .formatted(channel, place, start));
     }
     return place;
@@ -153,7 +153,7 @@ final class GroupChannels {
     return stopped;
   }
 
-  /** Called when events are no longer kept in memory. */
+  /** Subtracts the size of events that are no longer kept. */
   void freed(List<Entry> entries) {
     entries.forEach(entry -> feed.freed(entry.bytes()));
   }
@@ -188,7 +188,7 @@ final class GroupChannels {
   /**
    * Passes the arrived events to the channels, up to the next barrier.
    *
-   * @param added called with each channel that has received an event
+   * @param added receives each channel that has received an event
    * @return whether there is a new barrier
    */
   boolean pass(Consumer<OwnedChannel> added) {
@@ -220,7 +220,8 @@ final class GroupChannels {
     }
     int channel = channelOf.applyAsInt(change.document());
     if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
-      throw new IllegalStateException("an event without documentKey: the pipeline must keep it");
+      throw new IllegalStateException(
+          "an event has no documentKey: the pipeline must keep this field");
     }
     return channel;
   }
@@ -238,7 +239,7 @@ final class GroupChannels {
     return stopped || !isIdle() ? null : barrier;
   }
 
-  /** Called when the barrier is processed. */
+  /** Ends the wait at a barrier that is processed. */
   void passed(StreamEvent waited) {
     barrier = null;
     feed.passed(waited);

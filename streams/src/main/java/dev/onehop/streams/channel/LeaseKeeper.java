@@ -244,7 +244,11 @@ final class LeaseKeeper implements GroupWork.Owner {
     List<Integer> now = work.staying();
     if (!now.equals(owned)) {
       owned = now;
-      log.info("{}: this member owns channels {} of {}", store, Channels.ranges(now), channels);
+      log.info(
+          "{}: this member owns channels {}; the group has {} channels",
+          store,
+          Channels.ranges(now),
+          channels);
     }
   }
 

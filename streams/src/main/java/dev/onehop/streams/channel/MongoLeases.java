@@ -77,7 +77,7 @@ final class MongoLeases implements LeaseStore {
               if (begun.getInt32("channels").getValue() != channels) {
                 return Mono.error(
                     new IllegalArgumentException(
-                        "group %s has %d channels, not %d"
+                        "group %s was created with %d channels, but this member uses %d"
                             .formatted(group, begun.getInt32("channels").getValue(), channels)));
               }
               BsonDocument from = begun.getDocument("start");

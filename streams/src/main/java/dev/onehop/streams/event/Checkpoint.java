@@ -54,7 +54,7 @@ public final class Checkpoint {
   public static Checkpoint ofResumeToken(BsonDocument resumeToken) {
     if (!(resumeToken.get("_data") instanceof BsonString data)) {
       throw new IllegalArgumentException(
-          "a resume token needs a string _data, but this document has none: "
+          "a resume token needs the field _data with a string, but this document does not have it: "
               + resumeToken.toJson());
     }
     return new Checkpoint(
@@ -88,7 +88,8 @@ public final class Checkpoint {
    */
   public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
     if (shards.size() != tokens.length) {
-      throw new IllegalArgumentException(tokens.length + " tokens of " + shards.size() + " shards");
+      throw new IllegalArgumentException(
+          tokens.length + " tokens for " + shards.size() + " shards");
     }
     return new Checkpoint(cap, null, shards, tokens);
   }

@@ -1,5 +1,7 @@
 package dev.onehop.streams.mirror;
 
+import static dev.onehop.core.bson.Expressions.literal;
+
 import com.mongodb.WriteConcern;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.ReplaceOneModel;
@@ -178,7 +180,7 @@ public final class MirrorWrites
     return RawFields.anyNameBeginsWith('$', raw)
         ? new UpdateOneModel<>(
             filter(event),
-            List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", raw))),
+            List.of(new BsonDocument("$replaceWith", literal(raw))),
             new UpdateOptions().upsert(true))
         : new ReplaceOneModel<>(filter(event), raw, new ReplaceOptions().upsert(true));
   }

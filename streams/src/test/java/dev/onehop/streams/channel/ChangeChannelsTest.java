@@ -57,7 +57,9 @@ class ChangeChannelsTest {
 
   @RegisterExtension
   private final CapturedLog errors =
-      new CapturedLog("dev.onehop.streams.channel", "an error was thrown where channels");
+      new CapturedLog(
+          "dev.onehop.streams.channel",
+          "the processing of the channels ends, because an error was thrown");
 
   @Test
   void everyChannelGetsItsRangeOfHashes() {

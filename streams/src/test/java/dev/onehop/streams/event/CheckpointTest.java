@@ -57,7 +57,7 @@ class CheckpointTest {
     assertThat(later.token("")).isEqualTo(token(5));
   }
 
-  /** A server can't read a decimal key's token without its type bits. */
+  /** A server can't read the token of a decimal key without the type bits of the token. */
   @Test
   void aResumeTokenIsGivenBackWhole() {
     BsonDocument token =

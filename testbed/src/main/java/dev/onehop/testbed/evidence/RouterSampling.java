@@ -66,7 +66,7 @@ public final class RouterSampling implements AutoCloseable {
 
   RouterSampling(Topology topology, Cluster cluster, String namespace, double fraction) {
     if (!(fraction > 0 && fraction <= 1)) {
-      throw new IllegalArgumentException("the fraction to sample must be above 0 and up to 1");
+      throw new IllegalArgumentException("the fraction to sample must be above 0 and at most 1");
     }
     this.topology = topology;
     this.cluster = cluster;

@@ -86,9 +86,9 @@ public final class ServerEvidence {
   }
 
   /**
-   * Starts to sample the routers that the shards' operations come from, with the servers'
-   * profilers. A link connects to a shard from the caller's own address, and the profile therefore
-   * has the host of the router. Only one sampling of a database may run at a time.
+   * Starts to sample the shards' operations with the servers' profilers, to find the routers that
+   * have sent them. A link connects to a shard from the caller's own address, and the profile
+   * therefore has the host of the router. Only one sampling of a database may run at a time.
    *
    * @param fraction the share of operations to sample, above 0 and up to 1
    */

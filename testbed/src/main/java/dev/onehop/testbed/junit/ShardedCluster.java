@@ -29,11 +29,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>Constructors, test methods and lifecycle methods can have a parameter of type {@link
  * SharedCluster}.
  *
- * <p>Every class has its own database. The databases of a class are dropped after its last method.
- * If they cannot be dropped, the next class gets a new cluster. A class must undo its other
- * changes: zones, users, fail points, server parameters, the profiling level of other databases,
- * and stopped servers. A class that can't undo them starts a separate {@link
- * dev.onehop.testbed.Testbed}.
+ * <p>Every class has its own databases, which are dropped after its last method. If they cannot be
+ * dropped, the next class gets a new cluster. A class must undo its other changes: zones, users,
+ * fail points, server parameters, the profiling level of other databases, and stopped servers. A
+ * class that can't undo them starts a separate {@link dev.onehop.testbed.Testbed}.
  *
  * <p>The annotation works with JUnit 5.12 or later, and with JUnit 6.
  */

@@ -36,8 +36,9 @@ import reactor.core.publisher.Mono;
  * shard, from the same cluster time, and merges them. Every shard filters and transforms its own
  * events.
  *
- * <p>Two things differ from mongos. An open stream does not include a shard that is added later. If
- * no event of the stream has the given token, the stream starts at the token's cluster time.
+ * <p>There are two differences from a mongos. First, an open stream does not include a shard that
+ * is added later. Second, if no event of the stream has the given token, the stream starts at the
+ * token's cluster time.
  */
 final class ChangeStreams {
   private static final String STAGE = "$changeStream";

@@ -25,7 +25,6 @@ import reactor.core.publisher.Mono;
 final class Ddl {
   private static final Set<String> ON_EVERY_OWNER =
       Set.of("createIndexes", "dropIndexes", "collMod");
-  private static final int NAMESPACE_EXISTS = 48;
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
   private final ConfigServer config;
@@ -74,7 +73,7 @@ final class Ddl {
             table.isSharded()
                 ? Mono.error(
                     new CommandFailure(
-                        NAMESPACE_EXISTS,
+                        ErrorCodes.NAMESPACE_EXISTS,
                         "NamespaceExists",
                         "Collection already exists. NS: " + namespace))
                 : client

@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 /**
  * Checks reads of the data of an earlier time. A mongos sends such a read to the shards that owned
  * the ranges at that time. This router sends it to the present owners. If a range has moved since
- * that time, its present owner returns no documents of that time. The read would lack documents, so
- * it fails, as on a mongos without the history of the range.
+ * that time, its present owner returns no documents of that time. The result would be incomplete,
+ * so the read fails, as on a mongos without the history of the range.
  */
 final class MovedRanges {
   private static final int STALE_CHUNK_HISTORY = 239;

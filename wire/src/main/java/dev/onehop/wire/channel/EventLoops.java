@@ -83,9 +83,10 @@ public final class EventLoops {
 
   /**
    * Shuts a group down some seconds after its last connection is closed, and at the latest after
-   * half a minute. A group that shuts down closes connections that clients still use. After the end
-   * of the group, a thread that waits for one of its events blocks forever, for example a thread of
-   * a closed client that was opening a connection. This method does not wait for the end.
+   * half a minute. The shutdown is delayed for two reasons. A group that shuts down closes
+   * connections that clients still use. After the end of the group, a thread that waits for one of
+   * its events blocks forever, for example a thread of a closed client that was opening a
+   * connection. This method does not wait for the shutdown.
    */
   public static void shutDown(EventLoopGroup group) {
     shutDown(group, MOST_SECONDS);

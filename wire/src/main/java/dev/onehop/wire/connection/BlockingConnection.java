@@ -168,7 +168,7 @@ public final class BlockingConnection extends PooledConnection {
         last = WireConnection.unreachable(server, e);
       }
     }
-    throw last == null ? new IOException("no address of " + server) : last;
+    throw last == null ? new IOException("no address is known for " + server) : last;
   }
 
   private static BlockingConnection connect(
@@ -232,9 +232,9 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Limits the time of a step on a new socket: the socket is closed when the time is over. A read
-   * timeout would have a cost. After one read with a timeout, each later read of a Java socket
-   * needs more system calls.
+   * Limits the time of a step on a new socket: the socket is closed when the time is over. There is
+   * no read timeout, because after one read with a timeout, each later read of a Java socket needs
+   * more system calls.
    */
   private static <T extends @Nullable Object> T within(
       TimeLimit limit, ScheduledExecutorService timer, Socket socket, Opening<T> opening)
@@ -427,7 +427,7 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   private ProtocolException unreadable(RuntimeException e) {
-    return new ProtocolException("unreadable answer of " + server + ": " + e.getMessage());
+    return new ProtocolException("unreadable reply of " + server + ": " + e.getMessage());
   }
 
   private void readMessage(ByteBuf into, TimeLimit limit) throws IOException {

@@ -45,7 +45,7 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
    * waits until a connection is free.
    *
    * @param limit the time limit
-   * @param abort ends the wait. After this method has returned a connection, it closes that
+   * @param abort ends the wait. After this method has returned a connection, the abort closes that
    *     connection, unless {@link Cancellation#clear} was called
    * @return the connection; the caller gives it back or discards it
    * @throws java.net.SocketTimeoutException after the limit

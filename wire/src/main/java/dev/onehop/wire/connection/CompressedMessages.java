@@ -16,8 +16,9 @@ import org.xerial.snappy.Snappy;
 /**
  * Decompresses OP_COMPRESSED messages.
  *
- * <p>Snappy and zstd need the same libraries as in the driver. If a library is missing, a variable
- * or a catch clause with one of its types would prevent this class from loading.
+ * <p>Snappy and zstd need the same libraries as in the driver. This class has no variable and no
+ * catch clause with a type of these libraries. If a library were missing, they would prevent this
+ * class from loading.
  */
 final class CompressedMessages {
   /** Op code of a compressed message. */

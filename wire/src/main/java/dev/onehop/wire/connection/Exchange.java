@@ -80,8 +80,8 @@ public final class Exchange {
     void failed(Throwable cause);
 
     /**
-     * The request was certainly not sent, because there was no connection. The default treats it as
-     * {@link #failed}.
+     * The request was certainly not sent, because there was no connection. The default
+     * implementation calls {@link #failed}.
      *
      * @param cause as in {@link #failed}, or a {@link PoolWaitException}
      */

@@ -27,8 +27,8 @@ import reactor.core.publisher.Mono;
  *
  * <p>The requests that may wait use the last connections of the list. For example, if they are a
  * third of all requests, they use a third of the connections. At least one responsive connection
- * stays free for quick requests. There is one exception: no quick request exists, and the pool has
- * room for a separate connection.
+ * stays free for quick requests. Only if no quick request exists and the pool has room for a
+ * separate connection, the requests that may wait use all connections.
  *
  * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. The comment
  * of a method that any thread may call says so.
@@ -446,7 +446,8 @@ final class SharedConnections {
       connection.abort(Lifetime.stalled(server));
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
       // The server stops executing a request when its connection is closed.
-      connection.abort(new IOException(server + " executes only requests that were cancelled"));
+      connection.abort(
+          new IOException(server + " still executes requests, but all of them were cancelled"));
     } else if (connection.isOver(limits, pool.generation(), now)) {
       retire(connection);
     }

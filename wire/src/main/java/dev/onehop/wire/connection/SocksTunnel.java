@@ -46,7 +46,7 @@ final class SocksTunnel {
     if (method == WITH_PASSWORD && withLogin) {
       logIn(in, out, proxy);
     } else {
-      expect(method == WITHOUT_LOGIN, proxy, "requires other authentication");
+      expect(method == WITHOUT_LOGIN, proxy, "requires another authentication method");
     }
     out.write(request(WireSettings.Proxy.destination(server)));
     expect(in.readUnsignedByte() == VERSION, proxy, "speaks no SOCKS5");
@@ -116,7 +116,7 @@ final class SocksTunnel {
       case 4 -> "the host is unreachable";
       case 5 -> "the connection is refused";
       case 6 -> "the connection timed out";
-      case 7, 8 -> "it does not support that";
+      case 7, 8 -> "it does not support this request";
       default -> "it has failed (" + status + ")";
     };
   }

@@ -367,7 +367,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     try {
       answer = part.apply(OpMsg.decode(reply));
     } catch (RuntimeException e) {
-      sink.error(new IOException("unreadable answer of " + server, e));
+      sink.error(new IOException("unreadable reply of " + server, e));
       throw e;
     }
     sink.success(answer);
@@ -514,7 +514,11 @@ final class WireConnection extends PooledConnection implements SharedTransport {
         cause instanceof TooLongFrameException || cause instanceof CorruptedFrameException;
     String why = "connection to " + server + " failed: ";
     return noMessage
-        ? new ProtocolException(why + "not a MongoDB message, by its length: " + cause.getMessage())
+        ? new ProtocolException(
+            why
+                + "a message has a length that MongoDB's protocol does not"
+                + " allow: "
+                + cause.getMessage())
         : new IOException(why + cause.getMessage(), cause);
   }
 
@@ -561,7 +565,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
         if (next == null || wrong != null) {
           WireProtocolException why = new WireProtocolException(server + " " + wrong);
           if (next != null) {
-            next.failed(new ProtocolException("unreadable answer: " + why.getMessage()));
+            next.failed(new ProtocolException("unreadable reply: " + why.getMessage()));
           }
           // After an invalid message, the later bytes of this connection have no reliable meaning.
           throw why;
@@ -579,7 +583,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       }
       int opCode = frame.getIntLE(frame.readerIndex() + 12);
       if (opCode != OpMsg.OP_MSG) {
-        return "sent a message of op code " + opCode + ", which is no reply";
+        return "sent a message of op code " + opCode + ", which is not the op code of a reply";
       }
       int responseTo = OpMsg.responseTo(frame);
       return next == null || next.id != responseTo

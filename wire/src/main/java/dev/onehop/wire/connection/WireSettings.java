@@ -114,9 +114,10 @@ public record WireSettings(
    * The limits of the pool of each server. Source: the drivers' specification "Connection
    * Monitoring and Pooling".
    *
-   * @param maxSize the most connections; 0 for no limit
+   * @param maxSize the largest number of connections; 0 for no limit
    * @param minSize the number of connections that are kept open, used or not
-   * @param maxConnecting the most connections that are opened in parallel; 0 for no limit
+   * @param maxConnecting the largest number of connections that are opened in parallel; 0 for no
+   *     limit
    * @param maxWait the longest wait of a request for a connection; negative for no limit
    * @param maxIdle the idle time after which a connection is closed; zero for no limit
    * @param maxLife the age at which a connection is closed, once it is not in use; zero for no
@@ -140,7 +141,7 @@ public record WireSettings(
    * The shared connections to each server, in addition to the connections of {@link PoolLimits}.
    *
    * @param connections the number of shared connections
-   * @param maxInFlight the most requests without a reply on one connection
+   * @param maxInFlight the largest number of requests without a reply on one connection
    * @param maxSharedBytes the size in bytes of the largest request on a shared connection
    * @param meters the registry of the meters
    */

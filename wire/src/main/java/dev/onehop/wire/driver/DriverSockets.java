@@ -164,7 +164,7 @@ public final class DriverSockets {
     try {
       context = settings.getContext() == null ? SSLContext.getDefault() : settings.getContext();
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("no TLS in this Java runtime", e);
+      throw new IllegalStateException("this Java runtime has no TLS", e);
     }
     return new WireSettings.Tls(context, !settings.isInvalidHostNameAllowed());
   }

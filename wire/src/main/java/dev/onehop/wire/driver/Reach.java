@@ -12,7 +12,7 @@ import dev.onehop.wire.connection.WireSettings;
  * @param wire the settings of the connections
  * @param connections the pools
  * @param watching the settings of driver clients that monitor the servers
- * @param release stops everything that was started for the client; called when it is closed
+ * @param release stops everything that was started for the client; called when the client is closed
  */
 public record Reach(
     MongoClientSettings asked,

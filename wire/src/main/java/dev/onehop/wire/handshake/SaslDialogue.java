@@ -62,7 +62,8 @@ public final class SaslDialogue {
       return steps.isComplete() ? Mono.empty() : step(challenge).then(Mono.defer(this::checked));
     }
     if (left-- == 0) {
-      return Mono.error(new AuthenticationFailure(who, "the conversation does not end", null));
+      return Mono.error(
+          new AuthenticationFailure(who, "the server does not end the conversation", null));
     }
     return step(challenge)
         .flatMap(
@@ -83,7 +84,7 @@ public final class SaslDialogue {
         : Mono.error(
             new AuthenticationFailure(
                 who,
-                "the server ended the conversation before it proved that it has the"
+                "the server ended the conversation before it proved that it has the user's"
                     + " credentials",
                 null));
   }

@@ -121,7 +121,7 @@ final class ScramConversation implements SaslSteps {
               .digest((user + ":mongo:" + new String(password)).getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(digest).toCharArray();
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("a Java runtime without MD5", e);
+      throw new IllegalStateException("this Java runtime has no MD5", e);
     }
   }
 }

@@ -118,7 +118,7 @@ public class CommandHead {
 
   private void readBody(BsonFields fields) {
     if (!fields.next()) {
-      throw new MalformedDocumentException("a command without a name");
+      throw new MalformedDocumentException("the command has no name");
     }
     name = fields.name();
     operation = name;

@@ -34,6 +34,9 @@ public final class ErrorCodes {
   public static final int MAX_STALENESS_OUT_OF_RANGE = 160;
   public static final int COMMAND_ON_SHARDED_VIEW = 169;
   public static final int NAMESPACE_NOT_FOUND = 26;
+  public static final int NAMESPACE_EXISTS = 48;
+  public static final int MAX_TIME_MS_EXPIRED = 50;
+  public static final int COLLECTION_UUID_MISMATCH = 361;
   public static final int NO_SUCH_TRANSACTION = 251;
   static final int STALE_DB_VERSION = 249;
   public static final int INVALID_RESUME_TOKEN = 260;

@@ -492,7 +492,7 @@ public class Servers implements ServerSet {
       // The SRV record that could not be resolved, and the reason.
       servers.add(unresolved.getMessage() + " " + rootMessage(unresolved));
     }
-    return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
+    return servers.isEmpty() ? "no server name is known yet" : String.join(", ", servers);
   }
 
   private String state(ServerDescription server, String unreachable) {
@@ -502,7 +502,7 @@ public class Servers implements ServerSet {
           ? ": a connection to it has just broken"
           : server.getType() == ServerType.SHARD_ROUTER ? " is up" : " is " + server.getType();
     }
-    return why == null ? " has not answered yet" : unreachable + rootMessage(why);
+    return why == null ? " has not replied yet" : unreachable + rootMessage(why);
   }
 
   /** The message of the first cause. */

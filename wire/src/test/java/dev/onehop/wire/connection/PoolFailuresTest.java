@@ -180,7 +180,7 @@ class PoolFailuresTest {
     }
   }
 
-  /** One connection is in use, the others wait for it. */
+  /** One request uses the only connection, and the other requests wait for it. */
   @Test
   void aCloseThatThrowsKeepsNoneFromFailing() {
     AtomicBoolean silent = new AtomicBoolean();
@@ -272,7 +272,10 @@ class PoolFailuresTest {
     }
   }
 
-  /** The opening starts before the reset and fails. The threads start to wait after the reset. */
+  /**
+   * The opening of the connection starts before the reset, and fails. The threads start to wait
+   * after the reset.
+   */
   @Test
   void threadsThatWaitSinceAResetAreServed() {
     CountDownLatch hangUp = new CountDownLatch(1);

@@ -107,7 +107,7 @@ class WirePoolTest {
     try (ScriptedPeer odd = peer;
         WirePool pool = pool(1, TIMEOUT)) {
       assertThatThrownBy(() -> pool.send(address(odd), PING).block(TIMEOUT))
-          .hasMessageContaining("unreadable answer")
+          .hasMessageContaining("unreadable reply")
           .rootCause()
           .hasMessageContaining("op code 4711");
     }

@@ -149,7 +149,7 @@ class HandshakeTest {
 
     assertThatThrownBy(() -> connection.run(scram(null)))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("before it proved that it has the credentials");
+        .hasMessageContaining("before it proved that it has the user's credentials");
   }
 
   @Test

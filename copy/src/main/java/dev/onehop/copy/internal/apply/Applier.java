@@ -26,14 +26,14 @@ import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies all events of a source after a time to a destination, in order for each document, until
- * it is cancelled. Several processes may run for the same job. They share the events. When a
+ * Applies all events of a source since a start time to a destination, in order for each document,
+ * until it is cancelled. Several processes may run for the same job. They share the events. When a
  * process ends, the others apply its share.
  *
  * <p>The destination must have the copied documents. Each document may have any state that it had
- * at the source since that time. Documents that were deleted before that time must not be there. An
- * update is not applied to a document whose state is unknown; instead, the document is read from
- * the source again.
+ * at the source since the start time. A document that was deleted before the start time must be
+ * missing. An update is not applied to a document whose state is unknown; instead, the document is
+ * read from the source again.
  *
  * <p>Thread-safe.
  */
@@ -76,7 +76,7 @@ public final class Applier {
    * The division of the events into channels and batches. Each channel writes in its own lane.
    *
    * @param lanes the number of channels, which write at the same time, 1 to 128
-   * @param batch the most events in a batch
+   * @param batch the largest number of events in a batch
    * @param lease how long a process owns a channel after it has renewed its lease, at least a
    *     second. If a process is killed, other processes wait for this time before they take its
    *     channels

@@ -185,17 +185,21 @@ final class ApplySink implements ChannelSink {
 
   /**
    * Called when documents of the destination do not match their updates. Plans the batch again and
-   * reads these documents from the source. In the meantime the source may have inserted documents
-   * again. The new plan can therefore contain updates of documents that the first plan did not
-   * update. If one of these updates does not match its document either, the next plan also reads
-   * this document.
+   * reads these documents from the source. In the meantime, the source may have inserted a deleted
+   * document again. The new plan can therefore contain updates of documents that the first plan did
+   * not update. If such an update does not match its document either, the next plan also reads this
+   * document.
    */
   private Mono<Void> again(
       ChannelBatch batch,
       Tenure tenure,
       Set<Lane.Document> readAgain,
       UnmatchedException unmatched) {
-    log.debug("channel {} reads {} documents", batch.channel(), readAgain.size(), unmatched);
+    log.debug(
+        "channel {} reads {} documents of the source again",
+        batch.channel(),
+        readAgain.size(),
+        unmatched);
     targets.forget();
     return planner
         .plan(batch.events(), tenure.lane(), readAgain)

@@ -21,9 +21,9 @@ import reactor.core.publisher.Mono;
  * The source's capped collections. All events of a capped collection go to one channel, because the
  * order of the inserts decides which documents the collection removes.
  *
- * <p>After a restart, events must be in the same channels as before. A collection of these events
- * may no longer exist then. The destination therefore stores the UUIDs of all capped collections.
- * Events of the stream report new capped collections. Thread-safe.
+ * <p>After a restart, each event must go to the same channel as before, even if its collection no
+ * longer exists. The destination therefore stores the UUIDs of all capped collections. Events of
+ * the stream report new capped collections. Thread-safe.
  */
 final class CappedCollections {
   private static final BsonPath UUID = BsonPath.of("collectionUUID");

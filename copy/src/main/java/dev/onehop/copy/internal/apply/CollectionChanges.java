@@ -28,14 +28,13 @@ import reactor.core.publisher.Mono;
  * unsharded collections with other UUIDs, and the old primary shard drops them. Such a drop is not
  * applied. It is recognised by the last create event of the same name: that event comes from
  * another shard and has another UUID than the drop. If an application drops and creates a
- * collection again, the create event comes after the drop event. To recognise such drops, the
+ * collection again, the create event comes after the drop event instead. For this check, the
  * destination stores the last create event of each collection.
  *
  * <p>Thread-safe.
  */
 final class CollectionChanges {
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
-  private static final int NAMESPACE_EXISTS = 48;
 
   // Fields of operationDescription that the command create does not accept.
   private static final Set<String> NO_OPTIONS = Set.of("idIndex", "uuid", "temp", "autoIndexId");
@@ -73,7 +72,7 @@ final class CollectionChanges {
       collation.remove("version");
       create.put("collation", collation);
     }
-    return commands.run(target.getDatabaseName(), create, NAMESPACE_EXISTS);
+    return commands.run(target.getDatabaseName(), create, ErrorCodes.NAMESPACE_EXISTS);
   }
 
   BsonString viewed(String view, BsonString on) {
@@ -167,7 +166,7 @@ final class CollectionChanges {
     if (fromHere == null) {
       return Mono.error(
           new IllegalStateException(
-              "%s, which is not copied, was renamed to %s, which is copied: begin the copy again"
+              "%s is not copied, but was renamed to %s, which is copied: begin the copy again"
                   .formatted(from, to)));
     }
     if (toHere == null) {

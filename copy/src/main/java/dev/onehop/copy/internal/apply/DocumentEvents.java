@@ -85,8 +85,8 @@ final class DocumentEvents {
   /**
    * Called when an insert into a capped collection is possibly repeated: the collection may already
    * have the document, at this position or at a later one. If the source has removed the document
-   * since, it is not inserted. Otherwise the insert would remove another document that the source
-   * may still have.
+   * since, it is not inserted again: the insert would remove another document that the source may
+   * still have.
    */
   void insertAgain() {
     insertedAgain = true;

@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  * <p>A document of the destination is <em>ahead</em> if it was read from the source after the time
  * of the last applied event. The document then already has the changes of its next events. These
  * events can't be applied to it again: fields would change their order, and paths of an update may
- * not exist. The <em>horizon</em> is a cluster time. While events are before the horizon, any
- * document may be ahead, because the full phase or an earlier term has read it at an unknown time.
- * An update of such a document is not applied. Instead, the document is read from the source at a
- * known time, and its events up to that time are left out. When events are after the horizon, only
- * documents that this lane has read since can be ahead. The lane stores these documents with the
- * times of the reads.
+ * not exist.
+ *
+ * <p>The <em>horizon</em> is a cluster time. While events are before the horizon, any document may
+ * be ahead, because the full phase or an earlier term has read it at an unknown time. An update of
+ * such a document is not applied. Instead, the document is read from the source at a known time,
+ * and its events up to that time are left out. When events are after the horizon, only documents
+ * that this lane has read since can be ahead. The lane stores these documents with the times of the
+ * reads.
  *
  * <p>Thread-safe.
  */

@@ -30,19 +30,24 @@ import reactor.util.retry.Retry;
 
 /**
  * Writes the documents of a batch if one of them needs a value in a unique index that another
- * document of the destination has. The value may become free without further action, for two
- * reasons. Another channel may soon apply an event that frees it. Or a shard has an orphaned
- * document with the same {@code _id}, which it removes later, perhaps after a quarter of an hour.
- * Until then, the other documents of the batch are written, each with its current state at the
+ * document of the destination has. The value may become free without further action:
+ *
+ * <ul>
+ *   <li>Another channel soon applies an event that frees it.
+ *   <li>A shard has an orphaned document with the same {@code _id}. The shard removes this document
+ *       later, perhaps after a quarter of an hour, and then the value is free.
+ * </ul>
+ *
+ * <p>Until then, the other documents of the batch are written, each with its current state at the
  * source. The documents that wait are removed from the destination, so that other documents can
  * have their values.
  *
  * <p>A document that was read from the source may need a value of another document, the owner. The
- * owner may give up the value only in a later event. This event may have to wait until the batch is
- * written. For example, a change of metadata comes before the event, or too many events are read
- * ahead already. Therefore the owner is also read from the source, and written in its own channel.
- * The write waits for the other writes of this channel, so that no older state can overwrite the
- * owner. The channel then leaves out the events whose changes the owner already has.
+ * event in which the owner gives up the value may have to wait until the batch is written. For
+ * example, a change of metadata comes before this event, or too many events are read ahead already.
+ * Therefore the owner is also read from the source, and written in its own channel. The write waits
+ * for the other writes of this channel, so that no older state can overwrite the owner. The channel
+ * then leaves out the events whose changes the owner already has.
  *
  * <p>Thread-safe.
  */
@@ -196,7 +201,7 @@ final class OccupiedDocuments {
 
     /**
      * Called before an owner is removed from the destination because the source does not have it.
-     * Fails if the owner has no later event, because then it does not come from the source.
+     * Fails if the owner has no later event, because then the owner was not copied from the source.
      */
     private Mono<Void> checkRemoval(
         Lane.Document document, StreamEvent.Change change, BatchPlan plan) {
@@ -213,9 +218,9 @@ final class OccupiedDocuments {
                       ? Mono.empty()
                       : Mono.error(
                           new IllegalStateException(
-                              ("the destination has a document %s that is not from the source;"
-                                      + " another document needs its unique value: remove the"
-                                      + " first document, and resume (%s)")
+                              ("the destination's document %s is not from the source, and has a"
+                                      + " unique value that another document needs: remove it, and"
+                                      + " resume (%s)")
                                   .formatted(event.key().toJson(), why.getMessage()))));
     }
 
@@ -234,7 +239,7 @@ final class OccupiedDocuments {
                   StreamEvent.Change change = change(waiting, id);
                   Lane.Document owner = document(change);
                   if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
-                    log.debug("{} is read, because another document needs a value of it", id);
+                    log.debug("{} is read, because another document needs its unique value", id);
                     owners.put(owner, occupied);
                   }
                 }

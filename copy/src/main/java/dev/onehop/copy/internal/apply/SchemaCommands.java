@@ -70,7 +70,7 @@ final class SchemaCommands {
             MongoCommandException.class,
             refused -> {
               log.info(
-                  "not applied, because the destination may be newer: {}",
+                  "a command is not applied, because the destination may be newer: {}",
                   refused.getErrorMessage());
               return Mono.empty();
             })
@@ -79,12 +79,8 @@ final class SchemaCommands {
 
   /** Whether the destination has a collection. */
   Mono<Boolean> exists(MongoNamespace namespace) {
-    return Mono.from(
-            destination
-                .getDatabase(namespace.getDatabaseName())
-                .listCollections(BsonDocument.class)
-                .filter(Filters.eq("name", namespace.getCollectionName()))
-                .first())
+    return SourceReads.listed(
+            destination, namespace, Filters.eq("name", namespace.getCollectionName()))
         .hasElement()
         .retryWhen(SourceReads.untilThere());
   }

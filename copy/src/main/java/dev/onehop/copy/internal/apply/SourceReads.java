@@ -22,6 +22,7 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -131,13 +132,22 @@ final class SourceReads {
   }
 
   private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
+    return listed(source, namespace, filter).map(found -> found.getString("name").getValue());
+  }
+
+  /**
+   * The first entry of {@code listCollections} in the database of a collection; empty if there is
+   * none.
+   *
+   * @param filter the condition for the entry
+   */
+  static Mono<BsonDocument> listed(MongoClient client, MongoNamespace namespace, Bson filter) {
     return Mono.from(
-            source
-                .getDatabase(namespace.getDatabaseName())
-                .listCollections(BsonDocument.class)
-                .filter(filter)
-                .first())
-        .map(found -> found.getString("name").getValue());
+        client
+            .getDatabase(namespace.getDatabaseName())
+            .listCollections(BsonDocument.class)
+            .filter(filter)
+            .first());
   }
 
   private Mono<List<RawBsonDocument>> find(
@@ -199,7 +209,8 @@ final class SourceReads {
     int half = ids.size() / 2;
     if (half == 0) {
       return Mono.error(
-          new IllegalStateException(namespace + " has several documents of _id " + ids.get(0)));
+          new IllegalStateException(
+              namespace + " has several documents with the _id " + ids.get(0)));
     }
     return find(namespace, ids.subList(0, half), filter, time)
         .zipWith(

@@ -1,5 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
+import static dev.onehop.core.bson.Expressions.literal;
+
 import com.mongodb.MongoNamespace;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.core.bson.BsonPath;
@@ -106,8 +108,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     // Servers would read a replacement with such a name as update operators, or refuse it.
     BsonValue update =
         hasOperatorName(document)
-            ? new BsonArray(
-                List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
+            ? new BsonArray(List.of(new BsonDocument("$replaceWith", literal(document))))
             : document;
     BsonDocument filter = exactly(document);
     return Statement.update(
@@ -155,8 +156,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Creates a statement that removes the documents with an {@code _id}, except some documents with
-   * this {@code _id}. The shard keys distinguish these documents.
+   * Creates a statement that removes all documents with an {@code _id}, except the given documents.
+   * All of them have the same {@code _id}, so the statement distinguishes them by their shard keys.
    *
    * @param documents the documents that are not removed, because they are kept or will be written
    * @return null if there can be no other documents

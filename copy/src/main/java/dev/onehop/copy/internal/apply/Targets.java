@@ -49,12 +49,7 @@ final class Targets {
   }
 
   private Mono<BsonDocument> options(MongoNamespace name) {
-    return Mono.from(
-            destination
-                .getDatabase(name.getDatabaseName())
-                .listCollections(BsonDocument.class)
-                .filter(Filters.eq("name", name.getCollectionName()))
-                .first())
+    return SourceReads.listed(destination, name, Filters.eq("name", name.getCollectionName()))
         .map(found -> found.getDocument("options", new BsonDocument()))
         .defaultIfEmpty(new BsonDocument());
   }

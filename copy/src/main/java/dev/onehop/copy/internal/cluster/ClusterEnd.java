@@ -149,7 +149,7 @@ public final class ClusterEnd implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       missing = Waits.reason(e);
     }
-    log.warn("the shards of the {} are unavailable, mongoses are used: {}", role, missing);
+    log.warn("the shards of the {} are unavailable, so its mongoses are used: {}", role, missing);
     return null;
   }
 

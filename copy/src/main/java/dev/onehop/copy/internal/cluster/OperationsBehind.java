@@ -133,16 +133,14 @@ public final class OperationsBehind implements AutoCloseable {
       } catch (RuntimeException failure) {
         if (failure instanceof CommandFailure refused
             && refused.code() == ErrorCodes.UNAUTHORIZED) {
-          giveUp("the user lacks the privilege find on local.oplog.rs at " + place(each.getKey()));
+          giveUp(
+              "the user lacks the privilege find on local.oplog.rs at "
+                  + OplogWindow.place(each.getKey()));
           return;
         }
         log.debug("the oplog of {} can't be read now", each.getKey(), failure);
       }
     }
-  }
-
-  private String place(String shard) {
-    return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
   }
 
   private void giveUp(String why) {
@@ -182,7 +180,7 @@ public final class OperationsBehind implements AutoCloseable {
                       BsonDocument.parse(COUNT))
                   .append("readConcern", BsonDocument.parse("{level: 'majority'}")));
       if (!remembers(oplog, counted)) {
-        giveUp("the oplog of " + place(id) + " no longer has all operations to count");
+        giveUp("the oplog of " + OplogWindow.place(id) + " no longer has all operations to count");
         return;
       }
       counted = until;

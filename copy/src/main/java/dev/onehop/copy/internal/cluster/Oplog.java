@@ -20,21 +20,22 @@ record Oplog(ClusterEnd cluster, ReplicaSet servers) {
 
   /** The first entry that is committed by the majority; null if there is none. */
   @Nullable RawBsonDocument oldest() throws InterruptedException {
-    return first(entry(1));
+    return entry(1);
   }
 
   /** The last entry that is committed by the majority; null if there is none. */
   @Nullable RawBsonDocument newest() throws InterruptedException {
-    return first(entry(-1));
+    return entry(-1);
   }
 
-  private List<RawBsonDocument> entry(int direction) throws InterruptedException {
-    return read(
-        new BsonDocument("find", NAME)
-            .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
-            .append("limit", new BsonInt32(1))
-            .append("projection", BsonDocument.parse("{ts: 1, 'o.msg': 1}"))
-            .append("readConcern", BsonDocument.parse("{level: 'majority'}")));
+  private @Nullable RawBsonDocument entry(int direction) throws InterruptedException {
+    return first(
+        read(
+            new BsonDocument("find", NAME)
+                .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
+                .append("limit", new BsonInt32(1))
+                .append("projection", BsonDocument.parse("{ts: 1, 'o.msg': 1}"))
+                .append("readConcern", BsonDocument.parse("{level: 'majority'}"))));
   }
 
   /** A command that runs a pipeline on the oplog. */

@@ -43,6 +43,10 @@ public record OplogWindow(String shard, Duration length) {
 
   /** The words for the cluster or shard with this oplog, for messages. */
   public String place() {
+    return place(shard);
+  }
+
+  static String place(String shard) {
     return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
   }
 

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param spec the description of the collection at the start of the job
  * @param key the key of the collection's ranges: the shard key, {@code _id}, or the key of a chosen
  *     index
- * @param index the index that reads use: its {@code key}, which begins with the key of the ranges,
- *     and its {@code name}, except for the index of {@code _id}. Null if documents are read in the
- *     order of storage
+ * @param index a document about the index that reads use. It has the {@code key} of the index,
+ *     which begins with the key of the ranges, and the {@code name}. For the index of {@code _id}
+ *     the {@code name} is left out. Null if documents are read in the order of storage
  * @param documents an estimate of the number of documents
  * @param division the id of the division into ranges; null if the collection is not divided yet
  */

@@ -175,9 +175,9 @@ final class CopyWriter {
 
   /**
    * Called when a document can't be inserted because another document of the destination has the
-   * same {@code _id} or the same unique shard key. The source has this document now. So it has
-   * removed or changed the other document since the copy of the other document. This method
-   * replaces both by their current state at the source.
+   * same {@code _id} or the same unique shard key. The source now has the document to insert, so it
+   * has removed or changed the other one since that one was copied. This method replaces both
+   * documents by their current state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {

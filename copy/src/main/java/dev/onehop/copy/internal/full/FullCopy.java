@@ -7,6 +7,7 @@ import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -40,7 +41,7 @@ public final class FullCopy {
    *
    * @param start a cluster time that the source has reached; all reads are at or after this time
    * @param readersPerShard the number of ranges of a shard that are read at the same time
-   * @param batchSize the most documents of a batch that is read and written
+   * @param batchSize the largest number of documents in a batch that is read and written
    */
   public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
 
@@ -102,15 +103,10 @@ public final class FullCopy {
     RangeReader reader = new RangeReader(source, mapping, settings.start(), settings.batchSize());
     CopyWriter writer = new CopyWriter(source, destination, mapping);
     List<Queue<KeyRange>> ofReaders = new ArrayList<>();
-    queues
-        .values()
-        .forEach(
-            queue -> {
-              int readers = Math.min(settings.readersPerShard(), queue.size());
-              for (int i = 0; i < readers; i++) {
-                ofReaders.add(queue);
-              }
-            });
+    for (Queue<KeyRange> queue : queues.values()) {
+      ofReaders.addAll(
+          Collections.nCopies(Math.min(settings.readersPerShard(), queue.size()), queue));
+    }
     List<Fence.Lane> lanes = given.raise(ofReaders.size());
     ExecutorService threads =
         Executors.newCachedThreadPool(task -> new Thread(task, "onehop-copy"));
@@ -121,8 +117,9 @@ public final class FullCopy {
         Fence.Lane lane = lanes.get(i);
         readers.submit(
             () -> {
-              while (!queue.isEmpty()) {
-                copyNext(queue, collections, reader, writer, lane);
+              KeyRange range;
+              while ((range = queue.poll()) != null) {
+                copy(range, collections.get(range.collection()), reader, writer, lane);
               }
               return null;
             });
@@ -145,25 +142,6 @@ public final class FullCopy {
     }
   }
 
-  private void copyNext(
-      Queue<KeyRange> queue,
-      List<CopiedCollection> collections,
-      RangeReader reader,
-      CopyWriter writer,
-      Fence.Lane lane)
-      throws InterruptedException {
-    KeyRange range = queue.poll();
-    if (range == null) {
-      return;
-    }
-    CopiedCollection collection = collections.get(range.collection());
-    plan.started(collection, range);
-    if (range.started()) {
-      counts.rangesReadAgain.incrementAndGet();
-    }
-    copy(range, collection, reader, writer, lane);
-  }
-
   private void copy(
       KeyRange range,
       CopiedCollection collection,
@@ -171,6 +149,10 @@ public final class FullCopy {
       CopyWriter writer,
       Fence.Lane lane)
       throws InterruptedException {
+    plan.started(collection, range);
+    if (range.started()) {
+      counts.rangesReadAgain.incrementAndGet();
+    }
     // The number of documents and of bytes that were copied.
     long[] done = new long[2];
     reader.read(

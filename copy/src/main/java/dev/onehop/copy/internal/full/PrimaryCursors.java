@@ -40,7 +40,6 @@ final class PrimaryCursors {
       OpMsg.command(ClusterEnd.command("hello").append("$db", new BsonString("admin")));
 
   private static final int PRIMARY_STEPPED_DOWN = 189;
-  private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int WIRE_VERSION_6_0 = 17;
 
   private final ClusterEnd source;
@@ -184,7 +183,7 @@ final class PrimaryCursors {
 
   private BsonDocument checked(BsonDocument reply) {
     if (!ErrorCodes.ok(reply)) {
-      if (ErrorCodes.of(reply) == COLLECTION_UUID_MISMATCH) {
+      if (ErrorCodes.of(reply) == ErrorCodes.COLLECTION_UUID_MISMATCH) {
         throw new RenamedException(
             reply.get("actualCollection") instanceof BsonString actual
                 ? new Name(called.database() + "." + actual.getValue(), called.uuid(), false)

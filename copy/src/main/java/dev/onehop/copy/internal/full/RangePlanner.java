@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.full;
 
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  * the division. The reader of a range checks the owner again.
  */
 public final class RangePlanner {
-  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
-  private static final BsonDocument INDEX_OF_ID = new BsonDocument("key", BY_ID);
+  private static final BsonDocument INDEX_OF_ID = new BsonDocument("key", KeyFields.BY_ID);
   private static final int SAMPLES_PER_RANGE = 20;
   private static final int MOST_SAMPLES = 20_000;
   private static final int CHUNKS_PER_SHARD = 8;
@@ -65,36 +64,25 @@ public final class RangePlanner {
   public List<BsonDocument> points(CollectionSpec spec, ClusterEnd destination)
       throws InterruptedException {
     Sharding sharding = spec.sharding();
-    return sharding == null || !destination.isSharded() || sharding.isSplitByServers()
-        ? List.of()
-        : points(spec, sharding.key(), destination.shards().size());
-  }
-
-  /**
-   * Returns shard keys that split a collection evenly.
-   *
-   * @param key the shard key of the collection at the destination
-   * @param shards the number of shards of the destination
-   */
-  List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
-      throws InterruptedException {
-    ShardKeyPattern pattern = ShardKeyPattern.of(key);
+    if (sharding == null || !destination.isSharded() || sharding.isSplitByServers()) {
+      return List.of();
+    }
     Map<String, Size> sizes = sizes(spec);
-    Size all = sizes.values().stream().reduce(Size.NONE, Size::plus);
-    int points = shards * CHUNKS_PER_SHARD - 1;
+    Size all = sum(sizes);
     if (all.documents() == 0) {
       return List.of();
     }
+    int points = destination.shards().size() * CHUNKS_PER_SHARD - 1;
     // A server may have to sort its sample in memory, so the sample must be small enough.
     long fitting = SAMPLED_BYTES / Math.max(1, all.bytes() / all.documents());
     long wanted = Math.max(Math.min(SAMPLES_OF_LAYOUT, fitting), (long) points * SAMPLES_PER_RANGE);
-    return points(spec.stored(), pattern, sizes, points, wanted);
+    return points(spec.stored(), ShardKeyPattern.of(sharding.key()), sizes, points, wanted);
   }
 
   private List<BsonDocument> points(
       String namespace, ShardKeyPattern pattern, Map<String, Size> sizes, int points, long wanted)
       throws InterruptedException {
-    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    long documents = sum(sizes).documents();
     long all = Math.min(MOST_SAMPLES, wanted);
     // A shard's share of the sample is its share of the documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
@@ -108,6 +96,10 @@ public final class RangePlanner {
       }
     }
     return KeySamples.quantiles(new ArrayList<>(keys.values()), points);
+  }
+
+  private static Size sum(Map<String, Size> sizes) {
+    return sizes.values().stream().reduce(Size.NONE, Size::plus);
   }
 
   private Map<String, Size> sizes(CollectionSpec spec) throws InterruptedException {
@@ -132,10 +124,10 @@ public final class RangePlanner {
   public Planned plan(CopiedCollection collection) throws InterruptedException {
     CollectionSpec spec = collection.spec();
     Map<String, Size> sizes = sizes(spec);
-    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    long documents = sum(sizes).documents();
     if (sizes.isEmpty()) {
       // No shard has the collection: its database was dropped.
-      return new Planned(collection.planned(BY_ID, INDEX_OF_ID, 0), List.of());
+      return new Planned(collection.planned(KeyFields.BY_ID, INDEX_OF_ID, 0), List.of());
     }
     BsonDocument wanted = order == null ? null : order.of(spec);
     if (wanted != null) {
@@ -146,17 +138,17 @@ public final class RangePlanner {
     RoutingTable table = table(spec.stored());
     if (spec.isCapped()) {
       return new Planned(
-          collection.planned(BY_ID, null, documents),
+          collection.planned(KeyFields.BY_ID, null, documents),
           KeyRange.between(
               collection.number(),
-              BY_ID,
+              KeyFields.BY_ID,
               List.of(),
               (number, from) -> sizes.keySet().iterator().next()));
     }
     if (table == null || !table.isSharded()) {
       String shard = table == null ? ClusterEnd.ALONE : table.primaryShard();
       return new Planned(
-          collection.planned(BY_ID, INDEX_OF_ID, documents),
+          collection.planned(KeyFields.BY_ID, INDEX_OF_ID, documents),
           ofOneShard(collection, shard, sizes.getOrDefault(shard, Size.NONE)));
     }
     BsonDocument key = table.shardKeyPattern().toBsonDocument();
@@ -200,8 +192,8 @@ public final class RangePlanner {
       throws InterruptedException {
     return KeyRange.between(
         collection.number(),
-        BY_ID,
-        points(collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size),
+        KeyFields.BY_ID,
+        points(collection.spec().stored(), shard, ShardKeyPattern.of(KeyFields.BY_ID), size),
         (number, from) -> shard);
   }
 
@@ -214,7 +206,7 @@ public final class RangePlanner {
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     List<String> shards = List.copyOf(sizes.keySet());
-    int wanted = ranges(sizes.values().stream().reduce(Size.NONE, Size::plus));
+    int wanted = ranges(sum(sizes));
     List<BsonDocument> bounds =
         new ArrayList<>(
             wanted == 1

@@ -25,7 +25,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes that have no effect once another process owns the job.
+ * A fence around the writes of a job: they have no effect once another process owns the job.
  *
  * <p>A <em>lane</em> is a sequence of retryable writes in one server session. A lane has the same
  * session id in every process. The transaction numbers of its writes begin with the owner's term. A
@@ -54,7 +54,7 @@ public final class Fence {
    */
   private static final long PAUSE_NANOS = Duration.ofMinutes(20).toNanos();
 
-  /** How often the fence checks for new shards. */
+  /** The interval between two checks for new shards. */
   private static final long LOOK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private static final int AT_ONCE = 8;

@@ -5,6 +5,7 @@ import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.ShardId;
 import java.time.Duration;
@@ -108,7 +109,7 @@ final class FencePlaces {
   }
 
   private Mono<Void> shardCollection() {
-    String database = namespace.substring(0, namespace.indexOf('.'));
+    String database = Mapping.databaseOf(namespace);
     return entry()
         .switchIfEmpty(
             // Servers before 6.0 need enableSharding first.

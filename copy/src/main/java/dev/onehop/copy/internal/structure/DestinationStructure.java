@@ -27,8 +27,6 @@ import org.bson.BsonValue;
  * copy they would refuse or remove documents.
  */
 public final class DestinationStructure {
-  private static final int NAMESPACE_EXISTS = 48;
-  private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int COLLATED_VERSION = 2;
   private static final String EXPIRES = "expireAfterSeconds";
 
@@ -62,7 +60,7 @@ public final class DestinationStructure {
             Mapping.databaseOf(namespace),
             known,
             ErrorCodes.NAMESPACE_NOT_FOUND,
-            COLLECTION_UUID_MISMATCH);
+            ErrorCodes.COLLECTION_UUID_MISMATCH);
         return;
       } catch (MongoCommandException refused) {
         if (!destination.isUuidRefused(refused.getResponse())) {
@@ -92,7 +90,7 @@ public final class DestinationStructure {
     if (spec.kind() == Kind.VIEW) {
       create.put("viewOn", new BsonString(viewed(spec)));
     }
-    run(databaseOf(spec), create, NAMESPACE_EXISTS);
+    run(databaseOf(spec), create, ErrorCodes.NAMESPACE_EXISTS);
     Sharding sharding = spec.sharding();
     if (sharding != null && destination.isSharded()) {
       shard(spec, sharding, points);

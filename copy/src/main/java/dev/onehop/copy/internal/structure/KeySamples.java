@@ -87,9 +87,7 @@ public final class KeySamples {
                         + " {$subtract: [{$add: ['$storageStats.storageSize',"
                         + " '$storageStats.totalIndexSize']}, {$ifNull:"
                         + " ['$storageStats.freeStorageSize', 0]}]}}}")));
-    return source
-        .shard(shard)
-        .flatMap(set -> source.send(set, Mapping.databaseOf(namespace), command))
+    return send(namespace, shard, command)
         .map(
             reply -> {
               List<RawBsonDocument> documents = CursorReplies.documents(reply);
@@ -141,11 +139,13 @@ public final class KeySamples {
     BsonDocument command =
         aggregate(namespace, stages)
             .append("readConcern", new BsonDocument("level", new BsonString("available")));
-    return source.one(
-        () ->
-            source
-                .shard(shard)
-                .flatMap(set -> source.send(set, Mapping.databaseOf(namespace), command)));
+    return source.one(() -> send(namespace, shard, command));
+  }
+
+  private Mono<BsonDocument> send(String namespace, String shard, BsonDocument command) {
+    return source
+        .shard(shard)
+        .flatMap(set -> source.send(set, Mapping.databaseOf(namespace), command));
   }
 
   private static List<BsonDocument> ordered(

@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.structure;
 
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
@@ -25,14 +25,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadOrder {
   private static final String OF_ID = "_id_";
-  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
   private static final int SHOWN = 3;
 
   private final String name;
   private final @Nullable BsonDocument key;
 
   /**
-   * Names an index.
+   * Creates the order of an index. The index is not looked up yet.
    *
    * @param index the name of the index, or its key as JSON
    * @throws IllegalArgumentException if the argument is neither a name nor JSON
@@ -56,8 +55,8 @@ public final class ReadOrder {
     if (spec.kind() != Kind.COLLECTION || spec.isCapped()) {
       return null;
     }
-    if (isMeant(OF_ID, BY_ID)) {
-      return new BsonDocument("key", BY_ID);
+    if (isMeant(OF_ID, KeyFields.BY_ID)) {
+      return new BsonDocument("key", KeyFields.BY_ID);
     }
     for (BsonDocument index : spec.indexes()) {
       if (isMeant(index.getString("name").getValue(), index.getDocument("key"))) {
@@ -76,7 +75,7 @@ public final class ReadOrder {
   /**
    * Checks that the index can be used.
    *
-   * @param notes called with a text that lists the collections without the index
+   * @param notes receives a text that lists the collections without the index
    * @throws CopyException if the index can't be used in a collection, or if no collection has it
    */
   public void check(ClusterEnd source, List<CollectionSpec> specs, Consumer<String> notes)
@@ -148,8 +147,8 @@ public final class ReadOrder {
   }
 
   /**
-   * Whether an index has several entries for a document, because a field has an array. Each shard
-   * is asked, because it reports only its own entries.
+   * Whether an index has several entries for a document, because a field has an array. The question
+   * goes to each shard, because a shard reports only its own entries.
    */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
       throws InterruptedException {

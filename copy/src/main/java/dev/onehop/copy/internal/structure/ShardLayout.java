@@ -134,7 +134,7 @@ final class ShardLayout {
 
   /**
    * Runs a command. The command is retried after a refusal, because the balancer may be the cause.
-   * The number of refusals is limited, because an uneven layout does no harm.
+   * After a few refusals, the method gives up, because an uneven layout does no harm.
    *
    * @return whether the command has succeeded
    */

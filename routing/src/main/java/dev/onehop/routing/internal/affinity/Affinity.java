@@ -10,7 +10,7 @@ import java.util.TreeSet;
  * The mongoses near each shard. An immutable snapshot.
  *
  * @param routers all live mongoses, in order of their names
- * @param shards per shard id the mongoses that its operations go to first
+ * @param shards by shard id, the mongoses that the operations on this shard go to first
  */
 public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shards) {
 

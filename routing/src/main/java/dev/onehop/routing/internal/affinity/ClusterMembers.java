@@ -17,8 +17,9 @@ import org.bson.BsonDocument;
  * them. An immutable snapshot.
  *
  * @param routers the live mongoses, in order of their names
- * @param shards per shard id the members of its replica set
- * @param mapping maps these names to the names under which the application reaches the servers
+ * @param shards by shard id, the members of the shard's replica set
+ * @param mapping maps the names in the metadata to the names under which the application reaches
+ *     the servers
  */
 public record ClusterMembers(
     List<ServerAddressName> routers,

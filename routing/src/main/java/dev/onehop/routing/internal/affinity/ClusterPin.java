@@ -32,8 +32,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>The first seed of the URI that returns a cluster id determines the cluster. The cluster id of
  * a mongos is read before the mongos is first used, and again when another process listens at its
- * address. A mongos may return no cluster id, because the user may not read {@code config} or no
- * config server is up. Such a mongos is used, too.
+ * address. A mongos returns no cluster id if the user lacks the right to read {@code config} or if
+ * no config server is up. Such a mongos is used, too.
  *
  * <p>Thread-safe.
  */
@@ -236,8 +236,8 @@ public final class ClusterPin {
 
   private static void refused(ServerAddress address, Identity identity, ObjectId expected) {
     log.error(
-        "{} is a mongos of another cluster and will not be used: its cluster id is {}, this"
-            + " client's is {}",
+        "{} is a mongos of another cluster and will not be used: its cluster id is {}, and the"
+            + " cluster id of this client is {}",
         address,
         identity.clusterId(),
         expected);

@@ -274,8 +274,9 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     }
     if (!failures.isEmpty()) {
       log.warn(
-          "mongoses beside shards can't be reached: {}. Operations of these shards go to the nearest"
-              + " mongos. If this application can't reach names of config.mongos, set hostMapping",
+          "mongoses beside shards can't be reached: {}. Operations on these shards go to the"
+              + " nearest mongos. If this application can't reach the names in config.mongos, set"
+              + " hostMapping",
           failures);
     }
   }

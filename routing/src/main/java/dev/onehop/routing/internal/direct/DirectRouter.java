@@ -77,7 +77,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
       throw new IllegalStateException(
           facts == null
               ? "routing can't be turned off yet, because no server has replied"
-              : "routing can't be turned off, because operations would need a mongos, but the URI"
+              : "routing can't be turned off: operations would then need a mongos, and the URI"
                   + " names config servers only");
     }
     routing = on;

@@ -61,7 +61,9 @@ final class MongosFallback {
 
   private CommandFailure refusal(String what) {
     return CommandFailure.notSupported(
-        what + " needs a mongos in direct mode, but the URI names config servers only, so it");
+        what
+            + " needs a mongos in direct mode, but the URI names config servers only, so the"
+            + " command");
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {

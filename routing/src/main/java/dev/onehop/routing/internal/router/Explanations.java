@@ -170,7 +170,7 @@ public final class Explanations {
             Mono.error(
                 () ->
                     new MongoTimeoutException(
-                        "no server answers within " + millis + " ms: " + router.outage())));
+                        "no server has replied within " + millis + " ms: " + router.outage())));
   }
 
   private Mono<RouteExplanation> explain(

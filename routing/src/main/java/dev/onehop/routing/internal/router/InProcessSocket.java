@@ -281,7 +281,7 @@ final class InProcessSocket extends SSLSocket {
 
   @Override
   public <T> T getOption(SocketOption<T> name) {
-    throw new UnsupportedOperationException("no options in process");
+    throw new UnsupportedOperationException("an in-process socket has no options");
   }
 
   @Override
@@ -322,7 +322,7 @@ final class InProcessSocket extends SSLSocket {
 
   @Override
   public SSLSession getSession() {
-    throw new UnsupportedOperationException("a socket in process has no TLS session");
+    throw new UnsupportedOperationException("an in-process socket has no TLS session");
   }
 
   @Override

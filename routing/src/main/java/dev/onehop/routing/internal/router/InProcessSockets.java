@@ -151,7 +151,7 @@ final class InProcessSockets implements AutoCloseable {
 
     @Override
     public Socket createSocket(Socket below, String host, int port, boolean autoClose) {
-      throw new UnsupportedOperationException("a socket in process needs no other socket");
+      throw new UnsupportedOperationException("an in-process socket uses no other socket");
     }
 
     private Socket connected(InetSocketAddress address) throws IOException {
@@ -181,7 +181,7 @@ final class InProcessSockets implements AutoCloseable {
     private static final long serialVersionUID = 1L;
 
     InProcessProvider() {
-      super("OneHop", "1", "sockets within the process");
+      super("OneHop", "1", "in-process sockets");
     }
   }
 
@@ -203,7 +203,7 @@ final class InProcessSockets implements AutoCloseable {
         TrustManager @Nullable [] trust,
         @Nullable SecureRandom random)
         throws KeyManagementException {
-      throw new KeyManagementException("sockets in process need no keys");
+      throw new KeyManagementException("in-process sockets need no keys");
     }
 
     @Override

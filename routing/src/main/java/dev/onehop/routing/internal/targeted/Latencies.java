@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Detects operations that take much longer than the round trip to their shard. Several such
  * operations within a second suggest that the routing table is stale, and that the mongos near the
- * shard sends them to another shard. Operations that are slow for another reason have the same
- * effect. The caller MUST therefore limit the number of refreshes.
+ * shard sends them to another shard. Operations that are slow for another reason are detected, too.
+ * The caller MUST therefore limit the number of refreshes.
  *
  * <p>Thread-safe. Races between threads only make the estimate less exact.
  */

@@ -195,9 +195,9 @@ final class Planner {
   /**
    * Whether an ordered write is split. It is split if its parts, one after another, take at most a
    * third longer than the whole write over the nearest mongos. The nearest mongos would also send
-   * the statements to one shard after another. Its round trip to a shard is not known. It is at
-   * least the difference between two known round trips: from this client to the shard, and to the
-   * nearest mongos. The estimate is this difference.
+   * the statements to one shard after another. The round trip from the nearest mongos to a shard is
+   * not known. It is at least the difference between two known round trips: from this client to the
+   * shard, and from this client to the nearest mongos. This difference is the estimate.
    */
   private boolean paysToSplit(List<SplitWrite.Part> parts) {
     double nearest = mongoses.nearestRoundTripNanos();

@@ -54,8 +54,9 @@ import reactor.core.publisher.Mono;
 /**
  * Sends a client's commands to mongoses. If one shard owns the data of a command, the command goes
  * to a mongos near this shard, otherwise to the nearest mongos. In the bytes of a message, the
- * router changes only the request id, the flag exhaustAllowed, and a cursor id that another mongos
- * uses, too. Any mongos returns correct results, so a stale table causes a detour and nothing else.
+ * router changes only the request id and the flag exhaustAllowed. It also changes a cursor id if
+ * another mongos uses the same id. Any mongos returns correct results, so a stale table causes a
+ * detour and nothing else.
  *
  * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
  * sent goes to another mongos. The driver decides whether to retry a command that may have been
@@ -213,7 +214,7 @@ public final class TargetedRouter implements ExplainedRouter {
               public void replied(@Nullable ByteBuf message, boolean ok) {
                 turn.end();
                 if (message == null) {
-                  throw new IllegalStateException("a forwarded command expects a reply");
+                  throw new IllegalStateException("a forwarded command must have a reply");
                 }
                 outcome.replied(message, ok);
               }
@@ -481,13 +482,14 @@ public final class TargetedRouter implements ExplainedRouter {
   private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
     // A command waits for the affinity and then for the table, each for RoutingCatalog.MOMENT at
-    // most. If half of maxTimeMS is shorter than both together, it is the limit.
+    // most. If half of maxTimeMS is shorter than both waits together, half of maxTimeMS is the
+    // limit.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
     return affinityReady
         .then(tables.soon(namespace))
-        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not replied yet")))
         .timeout(wait, NoAnswer.within(wait))
         .then()
         .onErrorResume(
@@ -535,7 +537,7 @@ public final class TargetedRouter implements ExplainedRouter {
     }
     return affinityReady
         .then(catalog.soon(namespace))
-        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not replied yet")))
         .onErrorMap(
             failure ->
                 failure instanceof UnknownNamespaceException

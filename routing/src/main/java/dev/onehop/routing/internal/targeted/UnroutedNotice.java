@@ -47,8 +47,9 @@ final class UnroutedNotice {
     } else if (isUnauthorized(reason)) {
       if (saidUnauthorized.compareAndSet(false, true)) {
         log.warn(
-            "nothing will be routed: the user may not read the routing metadata. Missing privilege:"
-                + " action find on the database config. The role read on config includes it ({})",
+            "nothing will be routed: the user may not read the routing metadata. Missing"
+                + " privilege: action find on the database config. The role read on config"
+                + " includes this privilege ({})",
             reason instanceof MongoCommandException refused
                 ? refused.getErrorMessage()
                 : reason.getMessage());

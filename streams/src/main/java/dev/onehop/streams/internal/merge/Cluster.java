@@ -16,8 +16,8 @@ public interface Cluster {
    * @param through the cluster time up to which the placement is complete
    * @param latest a cluster time that is not before the latest change in this placement
    * @param shards the shards' ids
-   * @param state changes whenever a range, a collection or a database may have another owner; only
-   *     compared with {@code equals}
+   * @param state a value that changes whenever a range, a collection or a database may have another
+   *     owner; only compared with {@code equals}
    */
   record Placement(BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
 

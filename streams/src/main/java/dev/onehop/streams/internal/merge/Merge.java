@@ -36,16 +36,17 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>Proof of total order: no further event with a token below a shard's mark arrives from this
- * shard, and every shard that was added up to the known time is merged. Proof of order per key: let
- * two events of a key come first from shard D and then from shard R. Between the two events the
- * range of the key moved from D to R, with a commit on the config servers. D's event is before the
- * commit, because D stopped writes before it sent its cluster time with the commit request. R's
- * event is after the commit, because R accepts writes only after it has read the commit with its
- * time. When R's event is released, its time is not after the known time, so the commit was read
- * and the fence is not before the commit. The bound of R's event is therefore above D's event. D's
- * mark has passed the bound, so D's event was received. D's event has the lesser token, so it was
- * released before R's event. Two events of a key from one shard arrive in the order of their
- * tokens.
+ * shard, and every shard that was added up to the known time is merged.
+ *
+ * <p>Proof of order per key: let two events of a key come first from shard D and then from shard R.
+ * Between the two events the range of the key moved from D to R, with a commit on the config
+ * servers. D's event is before the commit, because D stopped writes before it sent its cluster time
+ * with the commit request. R's event is after the commit, because R accepts writes only after it
+ * has read the commit with its time. When R's event is released, its time is not after the known
+ * time, so the commit was read and the fence is not before the commit. The bound of R's event is
+ * therefore above D's event. D's mark has passed the bound, so D's event was received. D's event
+ * has the lesser token, so it was released before R's event. Two events of a key from one shard
+ * arrive in the order of their tokens.
  *
  * <p>Not thread-safe.
  */

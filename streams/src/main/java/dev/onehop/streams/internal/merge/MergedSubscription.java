@@ -225,7 +225,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       // Errors of the virtual machine are handled, too: otherwise the subscriber would wait
       // forever.
       if (done || unexpected instanceof Error) {
-        log.error("an error was thrown where events are handled; the stream ends", unexpected);
+        log.error(
+            "the stream ends, because an error was thrown while events were handled", unexpected);
       }
       if (!done) {
         fail(unexpected);

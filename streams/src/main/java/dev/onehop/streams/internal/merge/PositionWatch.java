@@ -114,7 +114,7 @@ final class PositionWatch {
   private void wait(Checkpoint place, String clock, Wait waits, long now) {
     // Usually a position is behind if the cluster time has advanced since the position's last move.
     // If the subscriber requests nothing, events may have waited since this move. The position is
-    // then behind as soon as the cluster time is after it.
+    // then behind as soon as the cluster time is after the position.
     String then = waits.cause() == Cause.SUBSCRIBER ? low : latestThen;
     behind = clock.compareTo(then) > 0;
     Duration time = Duration.ofNanos(now - sinceNanos);

@@ -223,7 +223,7 @@ final class ShardReader {
     BsonPath.Located found = event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
     var value = found == null ? TOKEN.find(event) : found.value();
     if (value == null || !value.isString()) {
-      throw new IllegalStateException("an event without _id: the pipeline must keep it");
+      throw new IllegalStateException("an event has no _id: the pipeline must keep this field");
     }
     return value.asString().getValue();
   }

@@ -36,8 +36,8 @@ public interface ShardStream {
    * Opens the stream and closes the previous cursor.
    *
    * @param place the position after which the stream starts
-   * @param batchSize the most events in this and the following batches; 0 for the size in the
-   *     settings
+   * @param batchSize the largest number of events in this batch and in each following batch; 0 for
+   *     the size in the settings
    */
   Mono<Batch> open(Place place, int batchSize);
 
@@ -52,8 +52,8 @@ public interface ShardStream {
    * An event that is too large to be sent like other events.
    *
    * @param event the event; a {@link RawBsonDocument} if it is complete
-   * @param whole whether the event is complete, because the server has sent it in fragments. If
-   *     not, the event has only its small fields
+   * @param whole true if the server has sent the complete event in fragments; false if the event
+   *     has only its small fields
    */
   record Large(BsonDocument event, boolean whole) {}
 

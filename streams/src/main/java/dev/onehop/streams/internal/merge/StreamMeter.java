@@ -106,8 +106,8 @@ final class StreamMeter {
             read -> {
               if (!read && refused.compareAndSet(false, true)) {
                 log.info(
-                    "the oplog of shard {} can't be read: the user needs the action find"
-                        + " on local.oplog.rs; the time until events are lost is not measured",
+                    "the time until events are lost is not measured for shard {}, because its"
+                        + " oplog can't be read: the user needs the action find on local.oplog.rs",
                     shard.shard());
               }
             })

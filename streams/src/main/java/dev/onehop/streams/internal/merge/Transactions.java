@@ -37,7 +37,7 @@ final class Transactions {
 
   /**
    * @param after the token up to which all events were emitted before
-   * @param mostBytes the most bytes of a group
+   * @param mostBytes the largest size of a group in bytes
    */
   Transactions(String after, long mostBytes) {
     this.taken = after;

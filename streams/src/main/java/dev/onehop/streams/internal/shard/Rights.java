@@ -120,8 +120,8 @@ final class Rights {
           "the user lacks {}. Without appendOplogNote and getShardMap there are no heartbeats;"
               + " events then wait for majority reads, which take 100 ms or more in a replica set"
               + " with one member. Without find on local.oplog.rs the stream can't report which"
-              + " events a shard has lost. Without rights on config.changelog it can't report a"
-              + " removed shard. {}",
+              + " events a shard has lost. Without rights on config.changelog the stream can't"
+              + " report a removed shard. {}",
           String.join("; ", wanted),
           SCRIPT);
     }

@@ -60,7 +60,7 @@ public final class ShardOfCluster implements Cluster {
 
   @Override
   public Mono<Placement> placement(boolean awaited) {
-    return Mono.error(new IllegalStateException("a shard alone has no placement"));
+    return Mono.error(new IllegalStateException("the stream of one shard has no placement"));
   }
 
   @Override

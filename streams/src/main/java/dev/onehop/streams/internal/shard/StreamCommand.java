@@ -1,5 +1,7 @@
 package dev.onehop.streams.internal.shard;
 
+import static dev.onehop.core.bson.Expressions.literal;
+
 import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.wire.message.BsonCopies;
 import java.util.ArrayList;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param options the options of the stage {@code $changeStream}, without the position where the
  *     stream starts
  * @param pipeline the stages after {@code $changeStream}
- * @param batchSize the most events in a batch; 0 for the server's limit
+ * @param batchSize the largest number of events in a batch; 0 for the server's limit
  */
 public record StreamCommand(
     String database,
@@ -99,17 +101,18 @@ public record StreamCommand(
    * events as literals.
    */
   BsonDocument afterLookups(List<? extends BsonDocument> events) {
-    BsonDocument literal = new BsonDocument("$literal", new BsonArray(List.copyOf(events)));
+    BsonDocument all = literal(new BsonArray(List.copyOf(events)));
     BsonString each = new BsonString("$e");
     BsonArray stages = new BsonArray(ONE_DOCUMENT);
-    stages.add(new BsonDocument("$replaceWith", new BsonDocument("e", literal)));
+    stages.add(new BsonDocument("$replaceWith", new BsonDocument("e", all)));
     stages.add(new BsonDocument("$unwind", each));
     stages.add(new BsonDocument("$replaceWith", each));
     stages.addAll(afterLookups());
     return new BsonDocument("aggregate", new BsonString(readable()))
         .append("pipeline", stages)
-        // One more than the number of events, so that the server closes the cursor with the first
-        // batch.
+        // The batch size is one more than the number of events, so that the server closes the
+        // cursor
+        // with the first batch.
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
         // A change stream uses the simple collation, not the collection's collation.
         .append("collation", new BsonDocument("locale", new BsonString("simple")))
@@ -126,10 +129,10 @@ public record StreamCommand(
   /**
    * The command for a stream that starts after a token.
    *
-   * @param after {@code _data} of the token
+   * @param after the {@code _data} of the token
    * @param token the complete resume token, which must come from the same server; if null, the
    *     stream starts with the events of the token's cluster time
-   * @param most the most events in a batch; 0 for the size in the settings
+   * @param most the largest number of events in a batch; 0 for the size in the settings
    */
   BsonDocument open(String after, @Nullable BsonDocument token, int most) {
     return command(after, token, pipeline, most == 0 ? batchSize : most);

@@ -39,7 +39,7 @@ import reactor.core.publisher.BaseSubscriber;
 class MergedStreamTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String ERROR =
-      "an error was thrown where events are handled; the stream ends";
+      "the stream ends, because an error was thrown while events were handled";
 
   /** The messages that the scripted failures cause. */
   @RegisterExtension

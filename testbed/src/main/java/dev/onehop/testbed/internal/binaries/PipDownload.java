@@ -89,8 +89,8 @@ public final class PipDownload {
   }
 
   /**
-   * Downloads, verifies and unpacks. A rename creates the folder, so its content is always
-   * complete.
+   * Downloads, verifies and unpacks. The folder gets its name by a rename at the end, so its
+   * content is always complete.
    *
    * @return null after success; one line with pip's reason after a failure
    * @throws TestbedException if the checksum is wrong

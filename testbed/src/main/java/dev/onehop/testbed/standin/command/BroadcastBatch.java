@@ -27,9 +27,8 @@ import reactor.core.publisher.Mono;
  * check, as with mongos. A shard that is committing a migration nevertheless refuses the statement,
  * perhaps after it has changed some documents. The router then sends the statement to this shard
  * again. The statement may therefore miss documents of a migrating range or change them twice. It
- * may also change other documents of this shard twice. A shard that is not in the table may be
- * newer than the router's list of shards. Such a shard does not get the statement. The counts are
- * the sum of the shards' counts.
+ * may also change other documents of this shard twice. A shard that was added after the router has
+ * read the list of shards does not get the statement. The counts are the sum of the shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
