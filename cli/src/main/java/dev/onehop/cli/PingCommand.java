@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code onehop bench ping}: the example of a measuring command. */
+/** {@code onehop bench ping}. With {@link PingBench}, an example for writing a new bench. */
 @Command(
     name = "ping",
     sortOptions = false,

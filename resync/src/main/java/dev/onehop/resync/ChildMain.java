@@ -68,7 +68,8 @@ public final class ChildMain {
         new Thread(
             () -> {
               try {
-                in.lines().forEach(line -> {}); // there are no more commands
+                in.lines()
+                    .forEach(line -> {}); // waits for the end: the parent sends no more commands
               } finally {
                 Runtime.getRuntime().halt(KILLED);
               }

@@ -190,8 +190,9 @@ class CopyApplyIT {
   }
 
   /**
-   * Only inserts and updates are applied, so deleted documents and dropped collections stay at the
-   * destination. An earlier event may still make the applier read such a document from the source.
+   * Only inserts and updates are applied. So documents that the source deletes, and collections
+   * that it drops, stay at the destination. An update before the delete may make the applier look
+   * for the document at the source. It finds none, and the document stays even then.
    */
   private void onlySomeOperations(
       String from, String to, MongoClient source, MongoClient destination)

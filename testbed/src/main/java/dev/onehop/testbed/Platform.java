@@ -74,8 +74,8 @@ interface Platform extends AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param callers the registry of processes, by which links find the host of a connection; the
-   *     method may add the server's process
+   * @param callers shows a link which process has opened a connection, and the host of this
+   *     process. A platform that starts a local process adds it
    * @throws TestbedException if it cannot be started
    */
   RunningServer launch(Server server, Callers callers);

@@ -27,7 +27,7 @@ public record ConsumeResults(
     return points.stream().filter(point -> point.kind().equals(kind)).toList();
   }
 
-  /** The number of rows of all points that are lost, doubled, out of order or unexpected. */
+  /** The number of lost, doubled, out-of-order and unexpected rows, over all points. */
   public long faults() {
     return points.stream().mapToLong(ConsumePoint::faults).sum();
   }

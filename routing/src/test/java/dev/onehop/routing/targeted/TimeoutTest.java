@@ -45,7 +45,8 @@ class TimeoutTest {
   private static final Duration ASKED = Duration.ofMillis(500);
 
   /**
-   * The tolerated excess on a busy machine. A faulty operation takes at least twice its timeout.
+   * The time by which an operation may exceed its timeout on a busy machine. With a fault it takes
+   * at least twice its timeout, so the test still finds the fault.
    */
   private static final Duration LATE = Duration.ofMillis(400);
 

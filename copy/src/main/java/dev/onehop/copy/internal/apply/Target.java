@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace the name of the collection
  * @param shardKey the fields of the shard key; empty if the collection is not sharded
- * @param collated whether the collection has a collation, by which strings of filters are compared
+ * @param collated whether the collection has a default collation. Servers then compare the strings
+ *     in a filter by its rules, unless the statement has another collation
  * @param capped whether the collection is capped: it keeps documents in the order of insertion and
  *     removes the oldest documents
  */
