@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Small copies of all kinds by both tools, between clusters that the bench starts. */
+/**
+ * Small copies (full, incremental, lag) by OneHop and by the plain driver, between clusters that
+ * the bench starts.
+ */
 @Tag("alone")
 @Tag("nightly")
 class CopyBenchIT {

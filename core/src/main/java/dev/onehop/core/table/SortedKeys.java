@@ -39,7 +39,7 @@ final class SortedKeys {
     this.restEnds = restEnds;
   }
 
-  /** Packs keys, at least one, in strictly ascending order. */
+  /** Packs one or more keys. They must already be in strictly ascending order. */
   static SortedKeys of(List<byte[]> keys) {
     int size = keys.size();
     byte[] first = keys.get(0);

@@ -66,7 +66,8 @@ final class ExpressionAnalyzer {
       comparison = comparison == null ? null : comparison.reversed();
     }
     if (field < 0 || constant == null) {
-      return undecided("$expr with " + operator + " that has no field or no constant");
+      return undecided(
+          "$expr with " + operator + " that does not compare a shard key field with a constant");
     }
     ValueBounds values = new ValueBounds(fields.get(field), simpleCollation);
     IntervalSet set =
@@ -79,14 +80,14 @@ final class ExpressionAnalyzer {
   private KeySpace in(BsonArray operands) {
     int field = operands.size() == 2 ? field(operands.get(0)) : -1;
     if (field < 0 || !operands.get(1).isArray()) {
-      return undecided("$expr with $in that has no field or no array of constants");
+      return undecided("$expr with $in that does not compare a shard key field with constants");
     }
     ValueBounds values = new ValueBounds(fields.get(field), simpleCollation);
     List<Interval> any = new ArrayList<>();
     for (BsonValue element : operands.get(1).asArray()) {
       BsonValue constant = constant(element);
       if (constant == null) {
-        return undecided("$expr with $in that has no field or no array of constants");
+        return undecided("$expr with $in that does not compare a shard key field with constants");
       }
       any.addAll(values.equalTo(constant).may().intervals());
     }

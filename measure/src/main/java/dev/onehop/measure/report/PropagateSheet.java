@@ -112,7 +112,7 @@ record PropagateSheet(PropagateResults results) {
         .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
   }
 
-  /** Whether the measurement reads documents and times no writes. */
+  /** Whether the measurement reads documents. It then has no times of writes. */
   private static boolean isRead(PropagateMeasurement each) {
     return each.service() == null;
   }

@@ -16,7 +16,7 @@ import org.bson.types.ObjectId;
  */
 final class InsertIds {
   private static final String LIST = "documents";
-  // The type, "_id" with its terminator, and the value.
+  // The start of the field: the type (ObjectId), and "_id" with its terminator.
   private static final byte[] NAME = {0x07, '_', 'i', 'd', 0};
   private static final int FIELD_BYTES = NAME.length + 12;
 

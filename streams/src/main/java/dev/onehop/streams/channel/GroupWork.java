@@ -333,7 +333,7 @@ final class GroupWork {
     }
   }
 
-  /** Called when a batch of a channel could not be written, or its term could not begin. */
+  /** Called when a channel's batch could not be written, or the channel's term could not begin. */
   void failed(OwnedChannel channel, List<Entry> entries, Throwable failure) {
     boolean fenced = failure instanceof FencedException;
     boolean fatal;

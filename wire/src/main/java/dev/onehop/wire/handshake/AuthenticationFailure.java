@@ -28,7 +28,7 @@ public final class AuthenticationFailure extends RuntimeException {
         reply.getNumber("code", new BsonInt32(0)).intValue());
   }
 
-  /** The failure for an exception in a client's step. */
+  /** The failure for an exception in the client's part of the authentication. */
   static AuthenticationFailure of(String who, Exception failure) {
     return failure instanceof AuthenticationFailure already
         ? already

@@ -7,7 +7,7 @@ import dev.onehop.copy.internal.state.Fence;
  *
  * @param lane the state of the channel's documents
  * @param writes the lane of the fence in which the channel writes
- * @param turns lets the channel's plans and writes run one after another, also a write of this
- *     channel's documents by another channel
+ * @param turns runs the channel's plans and writes one after another. If another channel writes
+ *     documents of this channel, that write waits for its turn, too
  */
 record Tenure(Lane lane, Fence.Lane writes, Turns turns) {}

@@ -70,7 +70,7 @@ record RowDeserializer(
     } catch (WrongValueException wrong) {
       BsonDocument namespace = document.getDocument("ns");
       throw new FlinkRuntimeException(
-          "%s.%s has a document that doesn't fit the table, %s: %s"
+          "%s.%s: the document with the key %s doesn't fit the table: %s"
               .formatted(
                   namespace.getString("db").getValue(),
                   namespace.getString("coll").getValue(),

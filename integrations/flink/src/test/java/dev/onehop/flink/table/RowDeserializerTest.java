@@ -158,7 +158,7 @@ class RowDeserializerTest {
             () -> rows(false, event("insert", ", fullDocument: {_id: 5, amount: 'many'}")))
         .isInstanceOf(FlinkRuntimeException.class)
         .hasMessage(
-            "shop.orders has a document that doesn't fit the table, {\"_id\": 5}:"
+            "shop.orders: the document with the key {\"_id\": 5} doesn't fit the table:"
                 + " amount: STRING can't become INT");
     assertThatThrownBy(
             () ->
