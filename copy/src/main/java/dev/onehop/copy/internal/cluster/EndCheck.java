@@ -55,8 +55,9 @@ public final class EndCheck {
     end.setTakesUuids(found.takesUuids());
     if (!end.isSharded() && isShard(end)) {
       throw new CopyException(
-          "the %s's URL names a shard of a cluster; a shard may have orphans, so name the cluster's"
-              + " mongoses".formatted(end.role()),
+          ("the %s's URL names a shard of a cluster; a shard may have orphans, so name the cluster's"
+                  + " mongoses")
+              .formatted(end.role()),
           null);
     }
   }
