@@ -59,7 +59,7 @@ record Prompts(BufferedReader in, PrintStream out) {
       List<Integer> numbers = new ArrayList<>();
       List<String> answers = List.of(ask(question, String.valueOf(usual)).split(",", -1));
       for (String each : answers) {
-        // A longer number is too large.
+        // A number with more than nine digits is too large, and may not fit into an int.
         int number = each.strip().matches("\\d{1,9}") ? Integer.parseInt(each.strip()) : -1;
         if (number >= least && number <= most) {
           numbers.add(number);

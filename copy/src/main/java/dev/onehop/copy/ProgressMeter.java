@@ -106,7 +106,7 @@ final class ProgressMeter {
     start = time;
   }
 
-  /** Continues from the {@link #document} of an earlier process. */
+  /** Continues from the {@link #document} that an earlier process has stored. */
   synchronized void resumed(BsonDocument earlier) {
     BsonDocument seconds = earlier.getDocument("seconds", new BsonDocument());
     for (CopyPhase each : CopyPhase.values()) {
@@ -280,7 +280,10 @@ final class ProgressMeter {
         : null;
   }
 
-  /** The lag. Before the first event is applied, it is the time since the start of the copy. */
+  /**
+   * How far the destination is behind the source. Before the first event is applied, it is the time
+   * since the start of the copy.
+   */
   private Duration lag() {
     if (lag != null) {
       return lag;

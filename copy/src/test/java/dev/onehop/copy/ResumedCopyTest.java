@@ -119,7 +119,9 @@ class ResumedCopyTest {
         .containsExactly("a_1", "u_1");
   }
 
-  /** The earlier process may only be paused. Without the fence, it could still write. */
+  /**
+   * The earlier process may be paused and not ended. Without the fence, it could then still write.
+   */
   @Test
   void theEarlierProgramIsShutOutOfItsSessions() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {

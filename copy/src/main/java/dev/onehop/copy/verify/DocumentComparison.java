@@ -85,8 +85,8 @@ final class DocumentComparison {
     for (CollectionWork collection : collections) {
       List<RangeWork> ranges = collection.divide(settings.perRange);
       meter.phase("comparing documents");
-      // Adjacent ranges are mostly on one shard. In a random order, several shards are read at the
-      // same time.
+      // The ranges get a random order, because adjacent ranges are mostly on one shard. So several
+      // shards are read at the same time.
       Collections.shuffle(ranges, new Random(1));
       int megabytes = Math.min(MEGABYTES, Math.max(1, collection.megabytes()));
       for (RangeWork range : ranges) {
@@ -108,8 +108,8 @@ final class DocumentComparison {
       }
     }
     for (; running > 0; running--) {
-      // All results here are results of ranges, except if the second looks have failed. In this
-      // case, get() throws their failure.
+      // Each task that ends here has read a range, unless the second looks have failed. In this
+      // case get() throws their failure.
       tasks.take().get();
     }
   }

@@ -59,8 +59,8 @@ final class ByteSink {
   }
 
   /**
-   * The bytes so far. The sink must not be used afterwards, because the result may be its own
-   * array.
+   * The bytes so far. The sink must not be used afterwards, because the result may be the array of
+   * the sink.
    */
   byte[] toByteArray() {
     return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);

@@ -47,7 +47,7 @@ final class ElementCursor extends Elements {
     this.bytes = other.bytes;
   }
 
-  /** A cursor that is at the same element and stays there. */
+  /** Another cursor at the same element. It stays there when this cursor moves. */
   ElementCursor copy() {
     return new ElementCursor(this);
   }

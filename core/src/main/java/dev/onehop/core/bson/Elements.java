@@ -9,7 +9,7 @@ import org.bson.BsonType;
  * <p>Format: bsonspec.org, version 1.1.
  */
 public abstract class Elements {
-  /** The server's limit for nested documents. */
+  /** The greatest depth of nested documents that servers accept. */
   static final int MAX_DEPTH = 200;
 
   private static final int MIN_DOCUMENT = 5;

@@ -63,7 +63,8 @@ public final class HashedKey {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
     if (integerDigits < 0) {
-      // The value is far below one half. Its thousands of zeros must not be expanded.
+      // The value is far below one half, so it rounds to 0. Its thousands of zeros are not
+      // expanded.
       return 0;
     }
     if (exact.compareTo(MAX_LONG) >= 0) {

@@ -167,9 +167,9 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                // If other processes have channels, their exactFrom is unknown. The
-                                // status then has a time that is not applied yet, so that it is not
-                                // exact.
+                                // If other processes have channels, the exactFrom of these channels
+                                // is unknown. The status then has the present time, which is not
+                                // applied yet, so the status is not exact.
                                 sink.isWhole() ? sink.exactFrom() : now)));
   }
 

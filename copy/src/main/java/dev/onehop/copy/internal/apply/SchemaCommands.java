@@ -25,7 +25,7 @@ final class SchemaCommands {
     this.destination = destination;
   }
 
-  /** Returns work whose commands wait for a guard. */
+  /** Returns the work, whose commands then wait for the guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
     return work.contextWrite(context -> context.put(GUARD, guard));
   }

@@ -34,7 +34,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Whether filters need the simple collation, because a mongos compares shard keys by their bytes.
+   * Whether filters need the simple collation. A mongos compares shard keys by their bytes, and not
+   * by the collation of the collection.
    */
   boolean isSimple() {
     return collated && !shardKey.isEmpty();

@@ -222,12 +222,15 @@ public final class ClusterEnd implements AutoCloseable {
     return persistently(() -> run(database, command));
   }
 
-  /** All values of a publisher. If a server is lost, they are read again from the beginning. */
+  /**
+   * All values of a publisher. If the connection to a server is lost, the values are read again
+   * from the beginning.
+   */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
     return one(() -> Flux.from(publisher).collectList());
   }
 
-  /** The first value of a publisher that has one. Retries when a server is lost. */
+  /** The first value of a publisher that has one. Retries if the connection to a server is lost. */
   public <T> T one(Supplier<? extends Publisher<T>> publisher) throws InterruptedException {
     return persistently(() -> Waits.one(publisher.get()));
   }
@@ -261,7 +264,7 @@ public final class ClusterEnd implements AutoCloseable {
         : new TreeMap<>(Map.of(ALONE, servers().seeds()));
   }
 
-  /** The servers of a shard as {@link #shards} names it. */
+  /** The servers of a shard, by its id in {@link #shards}. */
   public Mono<ReplicaSet> shard(String id) {
     return isSharded() ? servers().directory().shard(id) : Mono.just(servers().seeds());
   }
@@ -280,9 +283,9 @@ public final class ClusterEnd implements AutoCloseable {
         });
   }
 
-  /** A time at or after all operations so far on any shard of a cluster. */
+  /** A cluster time that is at or after all past operations on all shards of a cluster. */
   public static Mono<BsonTimestamp> latestTime(MongoClient client) {
-    // The command goes to each shard.
+    // A mongos sends this command to each shard, so the time in the reply is late enough.
     return Mono.from(
             client
                 .getDatabase("admin")
@@ -297,9 +300,9 @@ public final class ClusterEnd implements AutoCloseable {
             });
   }
 
-  /** The present cluster time, not before the time of any reply so far. */
+  /** The present cluster time, which is at or after the times of all earlier replies. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
-    // Every reply reports the cluster time, and there may be no earlier reply.
+    // Every reply reports the cluster time. This command makes sure that there is a reply.
     one(() -> servers().seeds().run("admin", command("hello")));
     return servers().clock().now();
   }

@@ -78,7 +78,7 @@ public final class OperationsBehind implements AutoCloseable {
   /**
    * The number of operations at or after a time. Operations after {@link #close} do not count.
    *
-   * @param time a cluster time of the source, not before the time of an earlier call
+   * @param time a cluster time of the source, at or after the times of all earlier calls
    * @return the number; null if it is unknown or not counted yet
    */
   public synchronized @Nullable Long since(BsonTimestamp time) {

@@ -207,7 +207,7 @@ final class CopyWriter {
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
       if (!missing(spec, List.of(occupied)).isEmpty()) {
-        // The source changes at the same time, so a further document may have the value by now.
+        // The source continues to change, so by now yet another document may have the value.
         replaceOccupants(lane, spec, occupied);
       }
     }

@@ -41,7 +41,7 @@ public final class Forecast {
     this.samples = new KeySamples(source);
   }
 
-  /** The size of all collections on a shard, and the largest of these collections. */
+  /** The size of all collections on a shard together, and the name and size of the largest one. */
   private static final class Load {
     private Size size = Size.NONE;
     private String largest = "";
@@ -160,7 +160,7 @@ public final class Forecast {
                       .append("collection", collection)
                       .append("batchSize", new BsonInt32(BATCH))));
     }
-    // An empty collection takes almost no time.
+    // An empty collection has no bytes and takes almost no time, so both numbers are at least 1.
     return Math.max(1, bytes) * 1e9 / Math.max(1, System.nanoTime() - begun);
   }
 }

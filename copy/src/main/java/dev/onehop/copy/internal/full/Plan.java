@@ -164,7 +164,7 @@ public final class Plan {
     return collection(destination.one(() -> collections.find(byId).first()));
   }
 
-  /** Adds the ranges and documents that earlier processes have copied to the counts. */
+  /** Adds to the counts the ranges and documents that earlier processes have copied. */
   public void count(Counts counts) throws InterruptedException {
     for (CopiedCollection collection : collections()) {
       counts.documents.addAndGet(collection.documents());
@@ -175,7 +175,7 @@ public final class Plan {
   /**
    * Reads the ranges of a collection.
    *
-   * @param counts each range and its progress is added to it
+   * @param counts receives each range and its progress
    * @return the unfinished ranges
    */
   List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {

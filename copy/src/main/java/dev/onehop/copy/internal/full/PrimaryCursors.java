@@ -104,7 +104,7 @@ final class PrimaryCursors {
     }
   }
 
-  /** Takes a batch of documents, at least one. */
+  /** Takes a batch of one or more documents. */
   @FunctionalInterface
   interface Batches {
     void take(List<RawBsonDocument> documents) throws InterruptedException;

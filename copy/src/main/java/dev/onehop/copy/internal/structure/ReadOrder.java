@@ -147,7 +147,7 @@ public final class ReadOrder {
   }
 
   /**
-   * Whether an index has several entries for a document, because a field has an array. The question
+   * Whether an index has several entries for a document, because a field has an array. The command
    * goes to each shard, because a shard reports only its own entries.
    */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)

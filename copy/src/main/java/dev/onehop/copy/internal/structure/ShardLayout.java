@@ -72,9 +72,7 @@ final class ShardLayout {
     return shards;
   }
 
-  /**
-   * Splits a collection at some shard keys, and moves the chunks to the shards one after another.
-   */
+  /** Splits a collection at some shard keys, and moves the chunks to the shards in turn. */
   void split(String namespace, List<BsonDocument> points) throws InterruptedException {
     for (BsonDocument point : points) {
       RoutingTable before = table(namespace);

@@ -41,7 +41,7 @@ class ClusterEndTest {
     }
   }
 
-  /** A resumed job needs the cluster time, but may have nothing to read before. */
+  /** A resumed job needs the cluster time at its start, before it has read anything. */
   @Test
   void theClusterTimeIsKnownWithoutReads() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet()) {

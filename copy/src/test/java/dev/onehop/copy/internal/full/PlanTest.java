@@ -157,7 +157,7 @@ class PlanTest {
     assertThat(server.stored(STATE + ".ranges")).hasSize(1);
   }
 
-  /** A write is sent again if its reply is lost. */
+  /** A write is sent again if its reply is lost. It must take effect only once. */
   @Test
   void whatIsStoredTwiceIsThereOnce() throws InterruptedException {
     server.script(
