@@ -133,7 +133,7 @@ final class JobFields {
   }
 
   /**
-   * Checks that the settings for a resumed job are the settings of the job.
+   * Checks that a job is resumed with the settings with which it was begun.
    *
    * @throws CopyException if they differ
    */

@@ -27,7 +27,7 @@ final class JobLanes {
   }
 
   /**
-   * Raises all lanes of one kind, also lanes that only earlier processes of the job have used.
+   * Raises all lanes of one kind, even lanes that only earlier processes of the job have used.
    * Returns the first {@code count} lanes.
    *
    * @param count the number of lanes to return

@@ -84,7 +84,7 @@ final class JobStart {
 
   /**
    * Runs a step. If a job is resumed, the step is repeated while servers are unreachable, because
-   * the failure of the servers may also have ended the job's earlier process.
+   * the same failure may have ended the job's earlier process.
    */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
     return settings.begin() == ClusterCopy.Begin.RESUME
@@ -188,7 +188,7 @@ final class JobStart {
   /**
    * Checks the disk space. Collections with a filter do not count, because the size of the selected
    * documents is unknown. With {@link ClusterCopy.Begin#OVERWRITE} a lack of space is only noted,
-   * because the dropped collections free an unknown space.
+   * because the drop of the collections frees an unknown amount of space.
    */
   private void checkSpace(List<CollectionSpec> specs) throws InterruptedException {
     DiskSpace.Shortage shortage =

@@ -174,7 +174,7 @@ final class Phases {
   }
 
   /**
-   * The weight of a collection in the progress of the index builds, in proportion to their expected
+   * The weight of a collection's index builds in the progress. It is proportional to their expected
    * time.
    */
   private static double work(CopiedCollection collection) {

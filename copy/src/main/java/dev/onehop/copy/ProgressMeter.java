@@ -30,10 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class ProgressMeter {
   private static final long WINDOW = TimeUnit.SECONDS.toNanos(10);
 
-  /**
-   * The least part of a phase that must be done before the remaining time is estimated, from 0 to
-   * 1.
-   */
+  /** The part of a phase, from 0 to 1, that must be done before the remaining time is estimated. */
   private static final double LEAST_PART = 0.01;
 
   private static final Duration CAUGHT_UP = Duration.ofSeconds(5);

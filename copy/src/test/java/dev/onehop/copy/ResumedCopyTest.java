@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * stored state is a file of this test. Later versions must be able to continue it without a change.
  */
 class ResumedCopyTest {
-  /** The session ids of the job's two lanes. */
+  /** The session id of the job's first lane. */
   private static final String FIRST = "JuClYTS7NiiqMw0+/Y5v+w==";
 
   private static final String SECOND = "t37LqqplMkGW0I8Y4goiHQ==";

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the documents of collections, several ranges at the same time. A collection is divided
- * into ranges only when all ranges of the previous collection have started. The memory therefore
- * does not grow with the number of collections. Not thread-safe.
+ * into ranges only when the comparisons of all ranges of the previous collection have started. So
+ * the needed memory does not grow with the number of collections. Not thread-safe.
  */
 final class DocumentComparison {
   private static final int MEGABYTES = 96;

@@ -46,7 +46,7 @@ final class ByteSink {
     putLong(Long.reverseBytes(value));
   }
 
-  /** Flips every bit from {@code start} to the end. */
+  /** Flips every bit of the bytes from {@code start} to the end. */
   void invertFrom(int start) {
     for (int i = start; i < size; i++) {
       bytes[i] = (byte) ~bytes[i];

@@ -101,7 +101,7 @@ final class ElementCursor extends Elements {
         && Arrays.equals(bytes, nameOffset(), nameOffset() + name.length, name, 0, name.length);
   }
 
-  /** A cursor over this element's value, an object or array. */
+  /** A cursor over this element's value, which must be an object or array. */
   ElementCursor open() {
     return openAt(valueOffset());
   }

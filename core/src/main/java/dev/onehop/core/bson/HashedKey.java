@@ -9,7 +9,7 @@ import org.bson.types.Decimal128;
 
 /**
  * The server's hash function for hashed indexes: the first eight bytes of an MD5 over the value's
- * type class and content. Numbers are first converted to 64-bit integers. Doubles are truncated,
+ * type class and content. Numbers are first converted to 64-bit integers: doubles are truncated,
  * decimals are rounded half to even. Therefore 1, 1.0 and 1.9 have the same hash. The double 1.5
  * becomes 1 and the Decimal128 1.5 becomes 2, so these equal values have different hashes.
  */

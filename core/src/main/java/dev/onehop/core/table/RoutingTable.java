@@ -30,7 +30,7 @@ public final class RoutingTable {
   private final @Nullable Sharded sharded;
   private final @Nullable Primary primary;
 
-  /** The part of a table with chunks. */
+  /** The data that only a table with chunks has. */
   @SuppressWarnings("ArrayRecordComponent") // these records are never compared with equals
   private record Sharded(
       CollectionEntry collection,
@@ -143,7 +143,7 @@ public final class RoutingTable {
     return Long.compareUnsigned(chunkVersion, highestVersion()) > 0;
   }
 
-  /** This table with newer rows, in any order. */
+  /** This table with newer rows, which may have any order. */
   RoutingTable with(CollectionEntry entry, List<ChunkRow> newer, List<String> names) {
     Sharded old = sharded();
     newer.sort(ChunkRow.OLDEST_FIRST);

@@ -94,8 +94,8 @@ final class OccupiedDocuments {
     private final ChannelBatch batch;
     private final Tenure tenure;
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
-    // The documents that are not from the batch. The value is the failure because of which the
-    // document was added.
+    // The keys are the documents that are not from the batch. The values are the failures because
+    // of which the documents were added.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
     // The owners that were added since the last pause. They are not added again before the next
     // pause.

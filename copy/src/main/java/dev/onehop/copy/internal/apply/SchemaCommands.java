@@ -25,7 +25,7 @@ final class SchemaCommands {
     this.destination = destination;
   }
 
-  /** Returns the work, whose commands then wait for the guard. */
+  /** Returns the work, changed so that its commands first wait for the guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
     return work.contextWrite(context -> context.put(GUARD, guard));
   }

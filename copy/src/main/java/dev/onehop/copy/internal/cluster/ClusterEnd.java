@@ -133,8 +133,8 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Returns a router, or null if direct mode can't be used: the shards are unreachable from here,
-   * they refuse the user, or the URI excludes direct mode.
+   * Creates a router of the given mode. Null if the mode is direct and can't be used: the shards
+   * are unreachable from here, they refuse the user, or the URI excludes direct mode.
    */
   private static @Nullable OneHop router(String role, RoutingMode mode, OneHop.Builder builder) {
     String missing;
@@ -257,7 +257,10 @@ public final class ClusterEnd implements AutoCloseable {
     return all(collection("config." + collection).find(filter));
   }
 
-  /** The servers of each shard by its id. A replica set has the single id {@link #ALONE}. */
+  /**
+   * The servers of each shard, by the shard's id. A replica set that is not a shard has the id
+   * {@link #ALONE}.
+   */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
         ? one(() -> servers().directory().all())
@@ -307,7 +310,9 @@ public final class ClusterEnd implements AutoCloseable {
     return servers().clock().now();
   }
 
-  /** Whether commands may contain {@code collectionUUID}; false if servers do not accept it. */
+  /**
+   * Whether commands may contain {@code collectionUUID}; false if servers do not accept this field.
+   */
   public boolean takesUuids() {
     return takesUuids;
   }

@@ -210,8 +210,8 @@ public final class OperationsBehind implements AutoCloseable {
     RawBsonDocument oldest = oplog.oldest();
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
-            // This entry is the first that the oplog has ever had, so no entry is lost: the shard
-            // is newer than the time.
+            // This entry is the first that the oplog has ever had. So no entry is lost, although
+            // the shard is newer than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
   }

@@ -57,7 +57,7 @@ public final class Forecast {
   }
 
   /**
-   * Compares the estimated time with the window of the source's oplogs.
+   * Compares the estimated time of the copy with the window of the source's oplogs.
    *
    * @param documentsPerSecond the limit of documents per second, may be infinite
    * @param bytesPerSecond the limit of bytes per second, may be infinite
@@ -119,9 +119,7 @@ public final class Forecast {
     return Duration.ofMillis((long) (seconds * 1_000));
   }
 
-  /**
-   * Measures the bytes per second that one reader reads. The documents that it reads are not used.
-   */
+  /** Measures the bytes per second that one reader reads. These documents are not copied. */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
     BsonString collection = new BsonString(namespace.substring(database.length() + 1));

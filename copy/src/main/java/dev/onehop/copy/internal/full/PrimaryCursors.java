@@ -73,8 +73,8 @@ final class PrimaryCursors {
   }
 
   /**
-   * The collection's name, UUID or index can no longer be used. The exception only changes the
-   * control flow, so it has no stack trace.
+   * Thrown if the collection's name, UUID or index can no longer be used. The exception only
+   * changes the control flow, so it has no stack trace.
    */
   static final class RenamedException extends RuntimeException {
     private static final long serialVersionUID = 1L;

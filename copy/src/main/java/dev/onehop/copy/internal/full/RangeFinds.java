@@ -109,8 +109,8 @@ final class RangeFinds {
     } else {
       BsonDocument fields = index.getDocument("key");
       if (index.containsKey("name")) {
-        // If the index has a name here, the index has the simple collation, so the command needs
-        // this collation, too.
+        // An index with a name is not the index of _id. It has the simple collation, so the command
+        // needs this collation, too.
         find.append("hint", index.get("name"));
         find.append("collation", CollectionSpec.SIMPLE);
       } else {

@@ -68,7 +68,7 @@ public final class Fence {
   private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
   private volatile Set<String> shards = Set.of();
 
-  /** The fence's documents have moved to other shards while a lane was raised. */
+  /** Thrown if the fence's documents have moved to other shards while a lane was raised. */
   private static final class MovedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -252,8 +252,8 @@ public final class Fence {
     }
 
     /**
-     * Converts a reply to a failure if the command must be sent again, or if the lane has a later
-     * owner.
+     * Returns the reply. If the command must be sent again, or if the lane has a later owner, the
+     * result is a failure instead.
      */
     private static Mono<BsonDocument> settled(BsonDocument reply) {
       for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {

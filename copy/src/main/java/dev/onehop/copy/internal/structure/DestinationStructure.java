@@ -23,8 +23,8 @@ import org.bson.BsonValue;
 
 /**
  * Creates collections, views and indexes at the destination. Each method may be called again after
- * a failure. Unique indexes and the expiry of documents are set only at the end, because during the
- * copy they would refuse or remove documents.
+ * a failure. Unique indexes and the expiry of documents are set only at the end: during the copy,
+ * they would refuse or remove documents.
  */
 public final class DestinationStructure {
   private static final int COLLATED_VERSION = 2;

@@ -168,7 +168,7 @@ public final class ReadOrder {
           return true;
         }
       } catch (CommandFailure refused) {
-        // A shard without documents may lack the index, so this refusal is ignored.
+        // A shard without documents may lack the index, so its refusal is ignored.
         if (refused.code() != ErrorCodes.BAD_VALUE) {
           throw refused;
         }

@@ -35,7 +35,8 @@ final class ShardLayout {
   }
 
   /**
-   * Adds the ranges of the source's zones. Zones without a shard at the destination are left out.
+   * Adds the ranges of the source's zones at the destination. If a zone has no shard there, its
+   * ranges are left out.
    */
   void addZones(String namespace, List<BsonDocument> zones) throws InterruptedException {
     Map<String, List<String>> shards = shardsOfZones();

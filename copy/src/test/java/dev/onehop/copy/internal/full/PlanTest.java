@@ -59,7 +59,7 @@ class PlanTest {
     server.close();
   }
 
-  /** Another process of the same job. */
+  /** The plan as another process of the same job uses it. */
   private Plan another() {
     return new Plan(destination, STATE, ID);
   }
