@@ -51,7 +51,8 @@ final class CopyServer implements AutoCloseable {
    *
    * @param address {@code PORT} of the loopback address, or {@code HOST:PORT}; port 0 chooses a
    *     free one
-   * @param changes the possible requests of users, such as pause, by the path of the HTTP request
+   * @param changes the requests that users can send, such as pause. The keys are the paths of the
+   *     HTTP requests
    * @throws Failure if the address is invalid, or in use
    */
   CopyServer(String address, Supplier<CopyProgress> progress, Map<String, Change> changes) {

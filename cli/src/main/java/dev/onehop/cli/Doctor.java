@@ -75,8 +75,8 @@ final class Doctor {
   private final List<String> modes = new ArrayList<>();
 
   /**
-   * The result of pings of each server. The keys are addresses to which the host mapping is already
-   * applied.
+   * The results of the pings of each server. The keys are addresses to which the host mapping is
+   * already applied.
    */
   private final Map<String, Probe> probes = new ConcurrentHashMap<>();
 

@@ -21,7 +21,7 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
     return from.namespace();
   }
 
-  /** The field whose values order and match documents. */
+  /** The field by which documents are sorted and matched. */
   String keyField() {
     return keyField(from);
   }

@@ -42,7 +42,7 @@ final class DocumentComparison {
     this.meter = meter;
   }
 
-  /** Compares all pairs. Returns the work of each pair, which has its result. */
+  /** Compares all pairs. Returns the work of each pair, which has the result of the pair. */
   List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {
     List<CollectionWork> collections = new ArrayList<>();
     if (pairs.isEmpty()) {

@@ -85,7 +85,7 @@ final class Side implements AutoCloseable {
   }
 
   /**
-   * Checks that another side is another cluster.
+   * Checks that the other side is a different cluster.
    *
    * @throws IllegalArgumentException if both sides are the same cluster
    */

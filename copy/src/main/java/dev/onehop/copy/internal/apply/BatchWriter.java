@@ -79,8 +79,8 @@ final class BatchWriter {
   }
 
   /**
-   * A document needs a value in a unique index, but another document of the destination has this
-   * value.
+   * Thrown if a document needs a value in a unique index, but another document of the destination
+   * has this value.
    */
   static final class OccupiedException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the name of the collection
  * @param shardKey the fields of the shard key; empty if the collection is not sharded
  * @param collated whether the collection has a default collation. Servers then compare the strings
- *     in a filter by its rules, unless the statement has another collation
+ *     in a filter by the rules of this collation, unless the statement has another collation
  * @param capped whether the collection is capped: it keeps documents in the order of insertion and
  *     removes the oldest documents
  */

@@ -176,8 +176,8 @@ final class CopyWriter {
   /**
    * Called when a document can't be inserted because another document of the destination has the
    * same {@code _id} or the same unique shard key. The source now has the document to insert, so it
-   * has removed or changed the other one since that one was copied. This method replaces both
-   * documents by their current state at the source.
+   * has removed or changed the other document after that document was copied. This method replaces
+   * both documents by their current state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {

@@ -119,7 +119,10 @@ public final class Forecast {
     return Duration.ofMillis((long) (seconds * 1_000));
   }
 
-  /** Measures the bytes per second that one reader reads. These documents are not copied. */
+  /**
+   * Measures the bytes per second that one reader reads. The documents of this measurement are not
+   * copied.
+   */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
     BsonString collection = new BsonString(namespace.substring(database.length() + 1));

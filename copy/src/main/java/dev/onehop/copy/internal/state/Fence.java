@@ -151,7 +151,7 @@ public final class Fence {
     /**
      * Runs an {@code insert}, {@code update} or {@code delete}. While servers are unreachable, the
      * command is sent again with the same transaction number, so that each statement takes effect
-     * once. The caller waits for the end of a write before the next write.
+     * only once. The caller waits for the end of a write before the next write.
      *
      * @param inDatabase the database of the command
      * @param command the command without a write concern; the lane adds {@code majority}. Each

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The features that a copy may use at a cluster, by the cluster's versions. */
+/** The features of a cluster that a copy may use. They depend on the versions of the cluster. */
 class ClusterEndTest {
   @ParameterizedTest
   @CsvSource({"13, 5.0, false, false", "17, 5.0, false, true", "17, 6.0, true, true"})
