@@ -4,7 +4,7 @@ import dev.onehop.measure.points.Arrivals;
 import dev.onehop.resync.Failure;
 import picocli.CommandLine.Option;
 
-/** The distribution of the intended times of operations at a fixed rate. */
+/** How the intended start times of operations are distributed at a fixed rate. */
 final class ArrivalOptions {
 
   /** The kinds of distribution. */

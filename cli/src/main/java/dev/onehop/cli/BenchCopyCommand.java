@@ -44,7 +44,7 @@ final class BenchCopyCommand extends Subcommand {
   private static final Duration LEAST_TIME = Duration.ofSeconds(1);
   private static final Duration MOST_TIME = Duration.ofHours(1);
 
-  /** The servers' oplogs can't hold more than 500,000 changes. */
+  /** The servers' oplogs are too small for more than 500,000 changes. */
   private static final OptionRange CHANGES = new OptionRange("--changes", 1_000, 500_000);
 
   private static final OptionRange RATE = new OptionRange("--write-rate", 1, 100_000);

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** The options of the measured cluster: a cluster to start, or a cluster of the user. */
+/** The options of the measured cluster: either a cluster to start or a cluster of the user. */
 @HelpGroup("Cluster")
 final class ClusterOptions {
 
@@ -62,9 +62,9 @@ final class ClusterOptions {
   }
 
   /**
-   * Checks that the command may stop servers of the cluster. It may if it starts the servers
-   * itself, or if this user has started the cluster of the URL by {@code topology up} on this
-   * machine.
+   * Checks that the command may stop servers of the cluster. It may if the command starts the
+   * servers itself. It also may if this user has started the URL's cluster by {@code topology up}
+   * on this machine.
    *
    * @param what the name of the measurement that stops or slows servers
    * @throws Failure if servers may not be stopped

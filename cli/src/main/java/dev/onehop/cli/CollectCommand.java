@@ -76,8 +76,8 @@ final class CollectCommand extends Subcommand {
   }
 
   /**
-   * The folders with the clients' results. If a client is given as a file with its saved output,
-   * the results in the file are unpacked below the run's folder.
+   * The folders with the clients' results. A client may be given as a file with its saved output.
+   * The results in this file are then unpacked below the run's folder.
    */
   private List<Path> folders() {
     List<Path> folders = new ArrayList<>();

@@ -32,13 +32,13 @@ final class ConnectionOptions {
               + " no server replies later, the command retries. Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
-  /** The longest wait for a server. */
+  /** The longest time that a client waits for a server. */
   Duration timeout() {
     return timeout;
   }
 
   /**
-   * The settings of clients.
+   * The settings of the clients that connect to the servers.
    *
    * @param name the application name in the servers' logs
    * @throws Failure if an option is out of range, or the file can't be read

@@ -114,7 +114,7 @@ final class ConsumeCommand extends Subcommand {
               + " all rows once.")
   private Duration warmup;
 
-  // Earlier options, which are now names of --measure.
+  // Earlier options. They are now values of --measure.
 
   @Option(names = "--drain", hidden = true)
   boolean drain;
@@ -136,7 +136,7 @@ final class ConsumeCommand extends Subcommand {
     boolean oneClock = topology != null && !where.servers.existing;
     return results.run(
         new ConsumeBench(plan, oneClock),
-        // The warm-up of stand-in routers lasts until the optimizing compiler has compiled their
+        // In a long run, stand-in routers warm up until the optimizing compiler has compiled their
         // code.
         where.source(topology, testbed -> testbed.longRun(true).noopSeconds(options.noop)));
   }

@@ -217,7 +217,7 @@ final class CopyCommand extends CopyingCommand {
     return ignoreSpace ? builder.ignoreSpace() : builder;
   }
 
-  /** The values of an option, in lower case; all values if none is given. */
+  /** The values that an option names, in lower case; all values if it names none. */
   private static <E extends Enum<E>> Set<E> chosen(
       String option, List<String> names, Class<E> type, Set<E> all) {
     Set<E> chosen = EnumSet.noneOf(type);

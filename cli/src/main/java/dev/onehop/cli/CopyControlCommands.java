@@ -47,8 +47,8 @@ final class CopyControlCommands {
     }
 
     /**
-     * Fails if no process runs the job, because the request would then wait for a process. A job
-     * that is done needs no process.
+     * Fails if no process runs an unfinished job, because the request would then wait for a
+     * process.
      */
     void requireProcess(CopyControl control, String waits) throws InterruptedException {
       boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
@@ -122,8 +122,8 @@ final class CopyControlCommands {
     }
 
     /**
-     * Prints one line for each field. Fields of {@code progress} are printed like fields of the
-     * job. Other objects, such as {@code seconds}, are printed as JSON.
+     * Prints one line for each field of the job, and for each field of {@code progress}. Other
+     * objects, such as {@code seconds}, are printed as JSON.
      */
     private static void print(PrintWriter out, BsonDocument fields) {
       fields.forEach(

@@ -91,7 +91,7 @@ final class CopyDataOptions {
   /**
    * The programs of the tools that are measured in comparison with OneHop.
    *
-   * @param known the tools that this measurement supports
+   * @param known the tools with which this measurement can compare OneHop
    * @throws Failure if the options name another tool, or a program that does not exist
    */
   Map<CopyTool, Path> rivals(List<CopyTool> known) {

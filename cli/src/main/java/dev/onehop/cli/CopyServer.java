@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Serves the state of a copy over HTTP, and takes requests to pause, continue and finish the copy.
- * It refuses requests for another host name, and changes that a web page sends. Thread-safe.
+ * It refuses requests for another host name, and requests of web pages to change the copy.
+ * Thread-safe.
  */
 final class CopyServer implements AutoCloseable {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
@@ -28,7 +29,7 @@ final class CopyServer implements AutoCloseable {
   /** Changes a job. */
   @FunctionalInterface
   interface Change {
-    /** Requests the change from the job. Throws a CopyException if there is no such job yet. */
+    /** Sends the request to the job. Throws a CopyException if there is no such job yet. */
     void run() throws InterruptedException;
   }
 
@@ -50,7 +51,8 @@ final class CopyServer implements AutoCloseable {
    *
    * @param address {@code PORT} of the loopback address, or {@code HOST:PORT}; port 0 chooses a
    *     free one
-   * @param changes the possible requests of users, such as pause, by the path of the HTTP request
+   * @param changes the requests that users can send, such as pause. The keys are the paths of the
+   *     HTTP requests
    * @throws Failure if the address is invalid, or in use
    */
   CopyServer(String address, Supplier<CopyProgress> progress, Map<String, Change> changes) {
@@ -119,7 +121,7 @@ final class CopyServer implements AutoCloseable {
 
   /**
    * Whether the header {@code Host} has an address or a name of this machine. Requests with other
-   * names are refused, because otherwise a web page could get access: its DNS server can resolve
+   * names are refused. Otherwise a web page could get access, because its DNS server can resolve
    * the page's host name to this machine.
    */
   private boolean isOwn(@Nullable String header) {

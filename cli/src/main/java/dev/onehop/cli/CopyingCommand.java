@@ -79,7 +79,7 @@ abstract class CopyingCommand extends Subcommand {
   abstract ClusterCopy.Builder apply(ClusterCopy.Builder builder);
 
   private ClusterCopy copy() {
-    // The parser can't require --from, because it would then also require it with a subcommand.
+    // The parser can't require --from. Otherwise each subcommand would require --from, too.
     if (from == null || to == null) {
       throw Failure.usage(
           "--from and --to are required (see %s --help)".formatted(spec.qualifiedName(" ")));
@@ -169,7 +169,7 @@ abstract class CopyingCommand extends Subcommand {
     @Override
     public void run() {
       CopyProgress now = copy.progress();
-      // If the copy fails at its start, only the error message is printed.
+      // If the copy fails during its start, the error message is printed without a phase.
       if (now.phase() != phase && now.phase() != CopyPhase.START) {
         phase = now.phase();
         progress.phase(now.phase().name().toLowerCase(Locale.ROOT));

@@ -14,7 +14,7 @@ import java.util.Locale;
  */
 record Diagnosis(
     String version, int exitCode, String verdict, List<String> modes, List<Finding> findings) {
-  /** The column at which the texts begin. */
+  /** The column at which the texts of the findings begin. */
   private static final int INDENT = 22;
 
   /** The severity of a finding. */

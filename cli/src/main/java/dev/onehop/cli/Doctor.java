@@ -60,8 +60,9 @@ final class Doctor {
       List.of("shards", "mongos", "databases", "collections", "chunks", "changelog", "version");
 
   /**
-   * Optional rights. Without config.changelog, OneHop notices migrations late. Without
-   * config.version, it does not refuse servers of another cluster.
+   * Rights that routing does not require. Without the right to read config.changelog, OneHop
+   * notices migrations late. Without the right to read config.version, it does not refuse servers
+   * of another cluster.
    */
   private static final Set<String> OPTIONAL = Set.of("config.changelog", "config.version");
 
@@ -74,8 +75,8 @@ final class Doctor {
   private final List<String> modes = new ArrayList<>();
 
   /**
-   * The result of pings of each server. The keys are addresses to which the host mapping is already
-   * applied.
+   * The results of the pings of each server. The keys are addresses to which the host mapping is
+   * already applied.
    */
   private final Map<String, Probe> probes = new ConcurrentHashMap<>();
 
@@ -174,7 +175,7 @@ final class Doctor {
         new Finding(check, level, withoutUser(text), level == Level.OK ? "" : advice, lines));
   }
 
-  /** Adds a finding that lists the found items. If the list is empty, the finding is positive. */
+  /** Adds a finding with a list of items. If the list is empty, the finding has the level OK. */
   private void unless(
       List<String> found, Level level, String check, String ok, String text, String advice) {
     add(found.isEmpty() ? Level.OK : level, check, found.isEmpty() ? ok : text, advice, found);
@@ -188,7 +189,8 @@ final class Doctor {
   }
 
   /**
-   * Removes the user's name, which servers' messages may contain. They never contain the password.
+   * Removes the user's name from a message of a server. Such messages may contain the name, but
+   * never the password.
    */
   private String withoutUser(String text) {
     String user = settings.getCredential() == null ? "" : settings.getCredential().getUserName();
@@ -261,8 +263,8 @@ final class Doctor {
   /**
    * Reads shards and mongoses.
    *
-   * @return the namespaces of some collections; a router measures round trips by reading their
-   *     routing tables
+   * @return the namespaces of some collections. By reading their routing tables, a router measures
+   *     round trips
    */
   private List<String> metadata(MongoDatabase config) {
     for (Document shard : config.getCollection("shards").find()) {
@@ -270,7 +272,7 @@ final class Doctor {
       shards.put(shard.getString("_id"), List.of(hosts.split(",", -1)));
     }
     // A mongos writes the time into its entry every ten seconds. The entry stays after the mongos
-    // has ended.
+    // has ended. So a mongos is live if its time is close to the newest time of all entries.
     var routers = config.getCollection("mongos");
     var newest = routers.find(Filters.exists("ping")).sort(Sorts.descending("ping")).first();
     if (newest != null) {
@@ -289,7 +291,7 @@ final class Doctor {
     return name.substring(0, name.lastIndexOf(':'));
   }
 
-  /** The address that the application uses for a server, by the server's name in the metadata. */
+  /** The address that the application uses for the server that has this name in the metadata. */
   private String mapped(String name) {
     String host = mapping.getOrDefault(host(name), host(name));
     return mapping.getOrDefault(name, host + name.substring(host(name).length()));
@@ -425,7 +427,7 @@ final class Doctor {
   }
 
   private boolean isEmpty(String zone) {
-    // A zone has hosts with | between them, so that they are alternatives of a regular expression.
+    // The hosts of a zone are separated by |, so they are alternatives of a regular expression.
     String hosts = zone.replaceFirst(".*=", "").replace(".", "\\.").replace("*", ".*");
     return seeds.stream().noneMatch(s -> answers(s) && s.matches("(?i)(" + hosts + ")(:\\d+)?"));
   }

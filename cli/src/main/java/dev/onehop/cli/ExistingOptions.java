@@ -78,8 +78,8 @@ final class ExistingOptions {
   }
 
   /**
-   * Reads a password from the environment, because all users of the machine can see the command
-   * line.
+   * Reads a password from the environment, because all users of the machine could see a password on
+   * the command line.
    */
   private static String password(String variable) {
     String value = System.getenv(variable);

@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The help of all commands: first the examples, each command on one line that can be pasted, then
+ * The help of all commands: first the examples, each on one line that can be pasted, then the
  * options in groups.
  */
 final class HelpLayout {
@@ -67,8 +67,8 @@ final class HelpLayout {
     groups(command)
         .forEach(
             (name, options) -> {
-              // The columns get their width from all options of the command, so that they have the
-              // same width in each group.
+              // The columns get their width from all options of the command. So they have the same
+              // width in each group.
               Help.Layout layout =
                   help.createDefaultLayout(
                       command.options(), command.positionalParameters(), help.colorScheme());

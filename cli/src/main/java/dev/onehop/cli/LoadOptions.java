@@ -72,8 +72,8 @@ final class LoadOptions {
   @Nullable Long seed;
 
   /**
-   * The modes that the user has named. If all of them are modes for comparison only, the default
-   * modes are added.
+   * The modes that the user has named. If all of these modes serve only for comparison, the default
+   * modes are added, too.
    *
    * @param usual the default modes
    * @throws Failure if there is no such mode, or the topology or cluster does not support it

@@ -26,7 +26,7 @@ final class OldSpellings implements IParameterPreprocessor {
   public boolean preprocess(
       Stack<String> args, CommandSpec command, @Nullable ArgSpec arg, Map<String, Object> info) {
     List<String> given = new ArrayList<>(args);
-    Collections.reverse(given); // the first argument is on top of the stack
+    Collections.reverse(given); // the first argument must be on top of the stack
     if (!given.isEmpty() && !command.subcommands().containsKey(given.get(0))) {
       List<String> today = today(given, command);
       Collections.reverse(today);

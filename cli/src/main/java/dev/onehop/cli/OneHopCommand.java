@@ -64,7 +64,7 @@ public final class OneHopCommand extends Subcommand {
   /** Runs the command line and ends the JVM with its exit code. */
   public static void main(String[] args) {
     int exitCode = commandLine().execute(args);
-    if (!Interruption.isStopping()) { // else System.exit would wait for this thread
+    if (!Interruption.isStopping()) { // otherwise System.exit would wait for this thread
       System.exit(exitCode);
     }
   }
@@ -73,14 +73,14 @@ public final class OneHopCommand extends Subcommand {
   public static CommandLine commandLine() {
     Errors errors = new Errors();
     CommandLine commandLine = new CommandLine(new OneHopCommand());
-    // JMH parses its own options.
+    // JMH parses its options itself, so they are passed on to it.
     Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
         .setUnmatchedOptionsArePositionalParams(true);
     CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
     commandLine.addSubcommand(completion);
     completion
         .getCommandSpec()
-        .helpCommand(false) // picocli ignores unknown arguments of help commands
+        .helpCommand(false) // because picocli ignores unknown arguments of help commands
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
@@ -100,7 +100,7 @@ public final class OneHopCommand extends Subcommand {
     return new RunLast().execute(parsed);
   }
 
-  /** Refuses a list with the same value twice, because a bench would measure the value once. */
+  /** Refuses a list with repeated values, because a bench would measure each value only once. */
   private static void refuseDoubled(ParseResult parsed) {
     for (CommandLine command : parsed.asCommandLineList()) {
       for (ArgSpec argument : command.getParseResult().matchedArgs()) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 record OptionRange(String option, int least, int most) {
 
   /**
-   * Checks a value; null, for a missing option, is in every range.
+   * Checks a value. Null means that the option is missing, and is always accepted.
    *
    * @throws Failure if the value is out of range
    */
@@ -20,7 +20,7 @@ record OptionRange(String option, int least, int most) {
   }
 
   /**
-   * Checks each value of a list; null, for a missing option, is in every range.
+   * Checks each value of a list. Null means that the option is missing, and is always accepted.
    *
    * @throws Failure if a value is out of range
    */
@@ -30,14 +30,17 @@ record OptionRange(String option, int least, int most) {
     }
   }
 
-  /** The value of an option, or the default; checked. */
+  /** The value of an option, or the default. The value is checked first. */
   int value(@Nullable Integer given, int usual) {
     int value = given == null ? usual : given;
     check(value);
     return value;
   }
 
-  /** The values of an option, sorted and without duplicates, or the default; checked. */
+  /**
+   * The values of an option, sorted and without duplicates, or the default. Each value is checked
+   * first.
+   */
   List<Integer> values(@Nullable List<Integer> given, List<Integer> usual) {
     List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
     check(values);

@@ -6,8 +6,9 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Other defaults of common options, for some commands. A command that does not measure round trips
- * uses a topology on a single host. A command that examines servers has a short timeout.
+ * Other defaults of common options, for commands that need them. A command that does not measure
+ * round trips uses a topology on a single host. A command that examines servers has a short
+ * timeout.
  */
 final class OwnDefaults implements IDefaultValueProvider {
 

@@ -6,7 +6,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code onehop bench ping}. With {@link PingBench}, an example for writing a new bench. */
+/**
+ * {@code onehop bench ping}. Together with {@link PingBench}, this class is an example of a new
+ * bench.
+ */
 @Command(
     name = "ping",
     sortOptions = false,

@@ -44,7 +44,7 @@ record Probe(String address, long nanos, @Nullable String failure) {
     }
   }
 
-  /** Settings of a client of one server, without the user. */
+  /** The settings of a client that connects to one server, without the user. */
   static MongoClientSettings.Builder alone(String address, MongoClientSettings of) {
     long millis = of.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
     return MongoClientSettings.builder()

@@ -35,7 +35,8 @@ record Prompts(BufferedReader in, PrintStream out) {
   }
 
   /**
-   * Asks for a number until one is in the range; an empty answer selects the default.
+   * Asks for a number, and repeats the question until the answer is in the range. An empty answer
+   * selects the default.
    *
    * @throws Failure if the input has ended
    */
@@ -44,7 +45,8 @@ record Prompts(BufferedReader in, PrintStream out) {
   }
 
   /**
-   * Asks for one or several numbers, separated by commas, until all are in the range.
+   * Asks for one or several numbers, separated by commas, and repeats the question until all of
+   * them are in the range.
    *
    * @throws Failure if the input has ended
    */
@@ -59,7 +61,7 @@ record Prompts(BufferedReader in, PrintStream out) {
       List<Integer> numbers = new ArrayList<>();
       List<String> answers = List.of(ask(question, String.valueOf(usual)).split(",", -1));
       for (String each : answers) {
-        // A longer number is too large.
+        // A number with more than nine digits is too large, and may not fit into an int.
         int number = each.strip().matches("\\d{1,9}") ? Integer.parseInt(each.strip()) : -1;
         if (number >= least && number <= most) {
           numbers.add(number);

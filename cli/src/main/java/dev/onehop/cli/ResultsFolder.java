@@ -25,7 +25,8 @@ final class ResultsFolder {
   private ResultsFolder() {}
 
   /**
-   * Creates the folder, or checks that it is empty, because results of two runs must not mix.
+   * Creates the folder, or checks that it is empty, because a folder must not mix the results of
+   * two runs.
    *
    * @param out the user's folder; null for a new one under {@code onehop-results}
    * @throws Failure if the folder is not empty, or can't be written
@@ -36,7 +37,7 @@ final class ResultsFolder {
     try {
       Files.createDirectories(folder);
       requireEmpty(folder);
-      // Before anything is started, checks that results can be written.
+      // Checks that results can be written, before any server is started.
       Files.delete(Files.createTempFile(folder, ".onehop", null));
     } catch (FileAlreadyExistsException e) {
       throw Failure.usage("--out " + folder + " is not a folder");
@@ -74,7 +75,7 @@ final class ResultsFolder {
           folders.sorted(Comparator.reverseOrder()).filter(Files::isDirectory).toList()) {
         Files.delete(each);
       }
-      Files.deleteIfExists(DEFAULT); // fails if it has folders of earlier runs
+      Files.deleteIfExists(DEFAULT); // fails if the folder has results of earlier runs
     } catch (IOException | UncheckedIOException e) {
       // The folder stays if it is not empty or can't be removed.
     }

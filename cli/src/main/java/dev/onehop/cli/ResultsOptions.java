@@ -57,7 +57,7 @@ final class ResultsOptions {
   }
 
   /**
-   * Runs a bench with an existing folder for its results, from {@link #folder}.
+   * Runs a bench whose results go to an existing folder, the result of {@link #folder}.
    *
    * @return the exit code 0
    * @throws Failure if the run ended early, or has found a fault

@@ -34,8 +34,8 @@ import picocli.CommandLine.Parameters;
 final class ScenarioCommand extends MeasuringCommand {
 
   /**
-   * The operations per second of all instances together. Each of the 50 instances issues 100
-   * operations at once, every 10 seconds.
+   * The operations per second of all instances together: each of the 50 instances issues 100
+   * operations every 10 seconds, all at once.
    */
   private static final double FLEET_RATE = 500;
 

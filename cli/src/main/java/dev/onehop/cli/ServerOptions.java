@@ -77,7 +77,7 @@ final class ServerOptions {
     return Topology.resolve(topology);
   }
 
-  /** The settings to start a topology on these servers. */
+  /** Creates a testbed for a topology, with the options for servers. */
   Testbed.Builder testbed(Topology resolved) {
     Testbed.Builder builder =
         Testbed.builder(resolved)

@@ -110,7 +110,7 @@ final class TopologyUpCommand extends Subcommand {
     out.println();
   }
 
-  /** The path of a program from the current folder. */
+  /** The path of a program of OneHop. It is relative if the program is below the current folder. */
   private static String program(String name) {
     Path current = Path.of("").toAbsolutePath();
     Path program =

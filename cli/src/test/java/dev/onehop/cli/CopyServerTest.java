@@ -110,7 +110,7 @@ class CopyServerTest {
 
   /**
    * The DNS server of a hostile web page can resolve the page's name to this machine. The copy's
-   * server therefore refuses host names other than the names of this machine.
+   * server therefore refuses all host names that are not names of this machine.
    */
   @ParameterizedTest
   @CsvSource({

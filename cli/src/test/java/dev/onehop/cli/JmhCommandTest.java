@@ -29,7 +29,10 @@ class JmhCommandTest {
   private final StringWriter err = new StringWriter();
   private @Nullable String homeBefore;
 
-  /** Replaces the benchmarks: writes its arguments, one per line, and ends with 7. */
+  /**
+   * Runs in place of the benchmarks: writes its arguments, one per line, and ends with the exit
+   * code 7.
+   */
   static final class Recorder {
     private Recorder() {}
 

@@ -35,7 +35,7 @@ class KubernetesManifestsTest {
     client(job).path("env").forEach(each -> env.put(each.path("name").asText(), each));
     assertThat(env.get("ONEHOP_CLIENTS").path("value").asText())
         .isEqualTo(job.at("/spec/completions").asText());
-    // The example's patch refers to this argument by its position.
+    // The patch in overlays/example refers to this variable by its position.
     assertThat(client(job).at("/env/0/name").asText()).isEqualTo("ONEHOP_CLIENTS");
     assertThat(job.at("/spec/template/spec/volumes/0/name").asText()).isEqualTo("results");
     assertThat(env.get("ONEHOP_RUN").at("/valueFrom/fieldRef/fieldPath").asText())

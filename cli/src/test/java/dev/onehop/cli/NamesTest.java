@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamesTest {
   private static final Path HOME = Path.of("..");
 
-  /** Properties that OneHop's processes pass to each other. */
+  /** Properties that OneHop's processes pass to each other. The page does not list them. */
   private static final Set<String> INTERNAL =
       Set.of(
           "onehop.byshard",

@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code report} renders the results of each command again from their file. */
+/** {@code report} reads the results file of each command, and shows the results again. */
 class ReportCommandTest {
   @TempDir private Path folder;
 

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** {@code onehop topology down} with a separate home folder; each topology is one process. */
+/**
+ * {@code onehop topology down} with a separate home folder. Each topology consists of one process.
+ */
 @Isolated("changes user.home")
 class TopologyDownCommandTest {
   private static final String HOME = System.getProperty("user.home");
@@ -78,7 +80,10 @@ class TopologyDownCommandTest {
     return home.resolve(".cache/onehop/run").resolve(topology);
   }
 
-  /** Reads /proc like the testbed, because this JVM may notice the end of a child later. */
+  /**
+   * Reads /proc like the testbed. This JVM may notice the end of a child process later than /proc
+   * shows it.
+   */
   private List<String> running() {
     return owners.keySet().stream()
         .filter(each -> ProcFs.startTicks(owners.get(each).pid()).isPresent())

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Refusals before any connection to a server. */
+/** The command lines that are refused before any connection to a server. */
 class VerifyCommandTest {
   private static final List<String> BOTH =
       List.of("--from", "mongodb://a.invalid", "--to", "mongodb://b.invalid");

@@ -189,7 +189,7 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Leaves these collections out, even if they are included.
+     * Leaves these collections out, even if {@link #include} selects them.
      *
      * @param patterns as in {@link #include}
      */

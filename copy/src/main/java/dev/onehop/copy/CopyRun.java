@@ -85,8 +85,8 @@ final class CopyRun {
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
-      // The job is released only after LeaseKeeping has ended, because it renews the lease. A
-      // renewal fails if the job is released.
+      // The job is released only after LeaseKeeping has ended. Otherwise LeaseKeeping could try to
+      // renew the lease of the released job, and would fail.
       release(job);
     } catch (InterruptedException e) {
       release(job);

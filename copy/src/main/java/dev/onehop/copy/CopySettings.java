@@ -59,7 +59,7 @@ record CopySettings(
     return value;
   }
 
-  /** Whether changes are applied. */
+  /** Whether the copy applies the changes of the source. */
   boolean isFollowing() {
     return phases.contains(CopyPhase.INCREMENTAL);
   }

@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares the disk space of the source's collections and indexes with the free space on the
  * destination's disks. It assumes that the destination compresses data as the source does. If two
- * shards use the same disk, the free space of this disk counts twice.
+ * shards use the same disk, its free space is counted twice.
  */
 final class DiskSpace {
   /**
-   * The needed space in proportion to the source's space. More is needed, because new data is
-   * stored less densely at first, and index builds store sorted keys.
+   * The needed space as a multiple of the source's space. It is above 1, because new data is stored
+   * less densely at first, and index builds store sorted keys.
    */
   private static final double RESERVE = 1.1;
 

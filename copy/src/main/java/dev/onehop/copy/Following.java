@@ -87,7 +87,7 @@ final class Following {
         running.dispose();
         if (failure.get() == null) {
           // Waits until the applier has stored its position, so that the next process continues
-          // there at once.
+          // from this position at once.
           Waits.first(applier.ended().timeout(LEAVING).onErrorComplete());
         }
       }
@@ -99,8 +99,8 @@ final class Following {
   }
 
   /**
-   * Waits while changes are applied. Returns the time of {@link #untilFinish}, or null if the job
-   * is paused.
+   * Waits while changes are applied. Returns the time that {@link #untilFinish} returns, or null if
+   * the job is paused.
    */
   private @Nullable BsonTimestamp whileRunning() throws InterruptedException {
     CompletableFuture<BsonTimestamp> finished = null;

@@ -133,7 +133,7 @@ final class JobFields {
   }
 
   /**
-   * Checks that the settings for a resumed job are the settings of the job.
+   * Checks that a job is resumed with the settings with which it was begun.
    *
    * @throws CopyException if they differ
    */
@@ -170,8 +170,9 @@ final class JobFields {
   }
 
   /**
-   * Requires the same user as in the earlier processes of the job. A server's session belongs to a
-   * user, so the lanes of another user would not make late writes of the earlier processes fail.
+   * Requires the same user as in the earlier processes of the job. A server's session belongs to
+   * one user. So the lanes of another user would not make late writes of the earlier processes
+   * fail.
    */
   static void requireUser(ClusterEnd destination, CopySettings settings, BsonDocument known) {
     BsonString begun = known.getString("user", new BsonString(""));

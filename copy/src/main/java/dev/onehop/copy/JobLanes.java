@@ -13,8 +13,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The lanes of a job. A lane is a sequence of writes of copied documents, one after another. If
- * this process raises a lane to its term, late writes of earlier processes in the lane fail.
+ * The lanes of a job. A lane is a sequence of writes of copied documents, one after another. After
+ * this process has raised a lane to the process's term, late writes of earlier processes in the
+ * lane fail.
  */
 final class JobLanes {
   private final ClusterEnd destination;
@@ -26,7 +27,7 @@ final class JobLanes {
   }
 
   /**
-   * Raises all lanes of one kind, also lanes that only earlier processes of the job have used.
+   * Raises all lanes of one kind, even lanes that only earlier processes of the job have used.
    * Returns the first {@code count} lanes.
    *
    * @param count the number of lanes to return
@@ -67,7 +68,7 @@ final class JobLanes {
         stillOwner);
   }
 
-  /** Makes late writes in the lanes of an earlier job of this name fail. */
+  /** Makes late writes of an earlier job of this name fail. */
   void shutOut(BsonObjectId earlier) throws InterruptedException {
     for (String kind : List.of("", LateSeries.LANES)) {
       Waits.first(fence(earlier, kind, Mono.empty()).close(known()));

@@ -84,7 +84,7 @@ final class JobStart {
 
   /**
    * Runs a step. If a job is resumed, the step is repeated while servers are unreachable, because
-   * the failure of the servers may also have ended the job's earlier process.
+   * the same failure may have ended the job's earlier process.
    */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
     return settings.begin() == ClusterCopy.Begin.RESUME
@@ -157,8 +157,8 @@ final class JobStart {
   }
 
   /**
-   * Takes an existing job. Its earlier process may have ended without releasing the job; then this
-   * method waits until the lease has ended.
+   * Takes an existing job. If the earlier process has ended without releasing the job, this method
+   * waits until the lease has ended.
    */
   private void resume(Job job, BsonDocument known) throws InterruptedException {
     patiently(() -> JobFields.requireSame(source, settings, known));
@@ -188,7 +188,7 @@ final class JobStart {
   /**
    * Checks the disk space. Collections with a filter do not count, because the size of the selected
    * documents is unknown. With {@link ClusterCopy.Begin#OVERWRITE} a lack of space is only noted,
-   * because the dropped collections free an unknown space.
+   * because the drop of the collections frees an unknown amount of space.
    */
   private void checkSpace(List<CollectionSpec> specs) throws InterruptedException {
     DiskSpace.Shortage shortage =
@@ -210,7 +210,7 @@ final class JobStart {
 
   /**
    * If the source has users, adds a note that users are not copied. If this program may not list
-   * the users, its own credential shows whether the source has users.
+   * the users, it assumes that there are users if it has a credential.
    */
   private void noteUsers() throws InterruptedException {
     boolean some = source.settings().getCredential() != null;
@@ -230,8 +230,8 @@ final class JobStart {
   }
 
   /**
-   * Makes the source parse each filter alone, because later commands combine the filters with other
-   * conditions.
+   * Makes the source parse each filter, so that an invalid filter is reported at the start of the
+   * copy.
    */
   private void checkFilters() throws InterruptedException {
     for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
@@ -292,8 +292,8 @@ final class JobStart {
   }
 
   /**
-   * The existing collections of the destination whose names the copy needs. These are the names of
-   * the copied collections, and names that a new collection of the source could get later. The
+   * The existing collections of the destination whose names the copy needs. It needs the names of
+   * the copied collections, and all names that a new collection of the source could get later. The
    * result maps each name to the {@code info} document of {@code listCollections}.
    */
   static Map<String, BsonDocument> occupied(

@@ -59,7 +59,7 @@ final class Phases {
     this.notes = notes;
   }
 
-  /** Runs the phases of the settings that are not done yet. */
+  /** Runs those phases of the settings that are not done yet. */
   void run() throws InterruptedException {
     if (job.get("progress") instanceof BsonDocument earlier) {
       meter.resumed(earlier);
@@ -148,8 +148,9 @@ final class Phases {
             destination,
             settings.mapping(),
             plan,
-            // The source need not have reached the start yet, so the reads only wait for the time
-            // before it. The first event to apply is at the start or later.
+            // The source may not have reached the start yet, and a read at the start would wait for
+            // it. So the reads wait only for the time just before the start. The first event to
+            // apply is at the start or later.
             new FullCopy.Settings(
                 new BsonTimestamp(start.getValue() - 1),
                 settings.readersPerShard(),
@@ -173,8 +174,8 @@ final class Phases {
   }
 
   /**
-   * A weight of a collection: the expected time of its index builds, in proportion to other
-   * collections.
+   * The weight of a collection's index builds in the progress. It is proportional to their expected
+   * time.
    */
   private static double work(CopiedCollection collection) {
     return 1 + (double) collection.documents() * collection.spec().indexes().size();
@@ -230,8 +231,8 @@ final class Phases {
     if (!reverse) {
       for (Map.Entry<String, BsonDocument> each :
           JobStart.occupied(destination, settings.mapping(), specs).entrySet()) {
-        // If another process owns the job by now, the renewal fails, and this process does not drop
-        // a collection of the other process.
+        // The renewal fails if another process owns the job by now. So this process never drops a
+        // collection of that process.
         job.renew();
         structure.drop(each.getKey(), each.getValue());
       }

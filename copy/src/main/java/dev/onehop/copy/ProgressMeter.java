@@ -30,10 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class ProgressMeter {
   private static final long WINDOW = TimeUnit.SECONDS.toNanos(10);
 
-  /**
-   * The least part of a phase that must be done before the remaining time is estimated, from 0 to
-   * 1.
-   */
+  /** The part of a phase, from 0 to 1, that must be done before the remaining time is estimated. */
   private static final double LEAST_PART = 0.01;
 
   private static final Duration CAUGHT_UP = Duration.ofSeconds(5);
@@ -106,7 +103,7 @@ final class ProgressMeter {
     start = time;
   }
 
-  /** Continues from the {@link #document} of an earlier process. */
+  /** Continues from the {@link #document} that an earlier process has stored. */
   synchronized void resumed(BsonDocument earlier) {
     BsonDocument seconds = earlier.getDocument("seconds", new BsonDocument());
     for (CopyPhase each : CopyPhase.values()) {
@@ -280,7 +277,10 @@ final class ProgressMeter {
         : null;
   }
 
-  /** The lag. Before the first event is applied, it is the time since the start of the copy. */
+  /**
+   * How far the destination is behind the source. Before the first event is applied, it is the time
+   * since the start of the copy.
+   */
   private Duration lag() {
     if (lag != null) {
       return lag;

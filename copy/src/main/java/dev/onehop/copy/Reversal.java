@@ -46,8 +46,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * The mapping of a copy back. It comes from the job of the copy back if this job is resumed;
-   * otherwise it is the inverted mapping of the finished job.
+   * The mapping of a copy back. If the copy back is resumed, its job contains the mapping.
+   * Otherwise it is the inverted mapping of the finished job.
    */
   static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {

@@ -40,7 +40,7 @@ final class RunWatch implements AutoCloseable {
   private @Nullable Duration warned;
 
   /**
-   * Creates a watch, which reads after {@link #start}.
+   * Creates a watch, which begins to read with {@link #start}.
    *
    * @param following whether the copy needs the source's oplogs
    */
@@ -110,9 +110,8 @@ final class RunWatch implements AutoCloseable {
   }
 
   /**
-   * Warns when less than a quarter of the oplog window is left, and again each time that the
-   * remaining time has halved. Also warns if the full phase is likely to take longer than the
-   * remaining time.
+   * Warns when less than a quarter of the oplog window is left, and again whenever the rest has
+   * halved. Also warns if the full phase is likely to take longer than the remaining time.
    */
   private void warn(@Nullable OplogWindow window) {
     CopyProgress now = meter.progress();
@@ -120,7 +119,8 @@ final class RunWatch implements AutoCloseable {
     if (window == null || left == null) {
       return;
     }
-    // The estimate counts only after a while, because the rate of the first seconds is not typical.
+    // The estimate is used only after a while, because the rate of the first seconds is not
+    // typical.
     boolean tooLong =
         now.phase() == CopyPhase.FULL
             && now.left() != null

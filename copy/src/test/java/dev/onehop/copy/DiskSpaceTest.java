@@ -25,7 +25,7 @@ class DiskSpaceTest {
     to.close();
   }
 
-  /** The shortage for a collection that has 10 MB on the disk of the source, with its indexes. */
+  /** The missing space for a collection that takes 10 MB on the source's disk, with its indexes. */
   private DiskSpace.@Nullable Shortage shortage(boolean sharded) throws InterruptedException {
     from.script(
         command ->
@@ -71,8 +71,8 @@ class DiskSpaceTest {
   }
 
   /**
-   * A server does not report its disk for a database that does not exist or that the user may not
-   * read.
+   * A server does not report its disk space for a database that does not exist or that the user may
+   * not read. The space is then read from another database.
    */
   @Test
   void anotherDatabaseTells() throws InterruptedException {

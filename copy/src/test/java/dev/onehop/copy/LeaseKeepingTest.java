@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * While a process works on a job, it writes the job's document. It ends the work when another
- * process takes the job.
+ * While a process works on a job, it renews the lease in the job's document. It ends the work when
+ * another process takes the job.
  */
 class LeaseKeepingTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);

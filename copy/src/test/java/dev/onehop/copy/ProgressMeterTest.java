@@ -59,7 +59,7 @@ class ProgressMeterTest {
     assertThat(meter.progress().left()).isNull();
   }
 
-  /** There is no remaining time while the lag grows or stays the same. */
+  /** While the lag grows or stays the same, the progress has no remaining time. */
   @Test
   void whatNeverCatchesUpHasNoRemainingTime() {
     meter.phase(CopyPhase.INCREMENTAL);
@@ -95,7 +95,9 @@ class ProgressMeterTest {
     assertThat(meter.progress().times()).doesNotContainKey(CopyPhase.DONE);
   }
 
-  /** The job's document has no times if an earlier release has stored it. */
+  /**
+   * A job's document that an earlier release has stored has no times. It must still be accepted.
+   */
   @Test
   void aJobWithoutTimesIsContinued() {
     meter.resumed(BsonDocument.parse("{phase: 'FULL', documents: {$numberLong: '5'}}"));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * stored state is a file of this test. Later versions must be able to continue it without a change.
  */
 class ResumedCopyTest {
-  /** The session ids of the job's two lanes. */
+  /** The session id of the job's first lane. */
   private static final String FIRST = "JuClYTS7NiiqMw0+/Y5v+w==";
 
   private static final String SECOND = "t37LqqplMkGW0I8Y4goiHQ==";
@@ -119,7 +119,9 @@ class ResumedCopyTest {
         .containsExactly("a_1", "u_1");
   }
 
-  /** The earlier process may only be paused. Without the fence, it could still write. */
+  /**
+   * The earlier process may be paused and not ended. Without the fence, it could then still write.
+   */
   @Test
   void theEarlierProgramIsShutOutOfItsSessions() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {

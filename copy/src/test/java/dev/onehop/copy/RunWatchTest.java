@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The progress that servers report during a copy. */
-@SuppressWarnings("try") // An open watch works without further calls.
+@SuppressWarnings("try") // A watch works by itself, so the variable is not used.
 class RunWatchTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String BUILD =
@@ -71,7 +71,7 @@ class RunWatchTest {
     try (RunWatch watch = watch()) {
       await().atMost(TIMEOUT).until(() -> meter.progress().left() != null);
     }
-    // One eighth of the work took one second.
+    // One eighth of the work took one second, so the rest takes seven seconds.
     assertThat(meter.progress().left()).isEqualTo(Duration.ofSeconds(7));
   }
 
@@ -92,7 +92,7 @@ class RunWatchTest {
     assertThat(meter.progress().notes()).isEmpty();
   }
 
-  /** Sets a full oplog with this number of seconds. */
+  /** Gives the source a full oplog that keeps changes for this number of seconds. */
   private void oplog(int seconds) {
     from.script(
         command ->

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * destination.
  *
  * <p>Names of collections are {@code database.collection}. The bucket collection of a time series
- * is mapped as the time series: {@code d.system.buckets.c} as {@code d.c}.
+ * is mapped like the time series: {@code d.system.buckets.c} as {@code d.c}.
  *
  * <p>Immutable. Thread-safe if the transformation is thread-safe.
  *
@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * @param transformation called with a collection of the source and one of its documents. The
  *     parameter is null if documents stay unchanged. The function returns the document to write, or
  *     null if the document is left out. It does not change {@code _id} or the fields of the shard
- *     key, and has the same result for the same document. With it, updates are applied as whole
- *     documents
+ *     key, and has the same result for the same document. With a transformation, updates are
+ *     applied as whole documents
  * @param inverse whether this mapping maps names of the destination back to names of the source.
  *     The other components then describe the mapping from the source to the destination
  */

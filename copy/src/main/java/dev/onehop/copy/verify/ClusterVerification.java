@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * the source. They count as different only if they have not changed for a given time, {@link
  * Builder#settle}.
  *
- * <p>The comparison needs no more memory for more data.
+ * <p>The memory that the comparison needs does not grow with the data.
  *
  * <pre>{@code
  * VerifyReport report = ClusterVerification.builder(sourceUrl, destinationUrl).build().run();

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocument filter) {
 
-  /** The source's namespace, which results name. */
+  /** The namespace of the source's collection, by which results name the pair. */
   String namespace() {
     return from.namespace();
   }
 
-  /** The field whose values order and match documents. */
+  /** The field by which documents are sorted and matched. */
   String keyField() {
     return keyField(from);
   }
@@ -36,7 +36,7 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
     return from.kind() == Kind.TIME_SERIES;
   }
 
-  /** Whether the order of the key does not depend on a collation, in both collections. */
+  /** Whether both collections order their keys without a collation. */
   boolean isOrdered() {
     return CollectionSpec.isSimple(from.collation()) && CollectionSpec.isSimple(to.collation());
   }

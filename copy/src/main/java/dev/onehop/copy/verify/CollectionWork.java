@@ -134,7 +134,7 @@ final class CollectionWork {
     return batch;
   }
 
-  /** An estimate of the most megabytes of memory that the comparison of a range takes. */
+  /** An estimate: the comparison of a range takes at most this many megabytes of memory. */
   int megabytes() {
     return megabytes;
   }

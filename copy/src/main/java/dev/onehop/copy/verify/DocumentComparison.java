@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the documents of collections, several ranges at the same time. A collection is divided
- * into ranges only when all ranges of the previous collection have started. The memory therefore
- * does not grow with the number of collections. Not thread-safe.
+ * into ranges only when the comparisons of all ranges of the previous collection have started. So
+ * the needed memory does not grow with the number of collections. Not thread-safe.
  */
 final class DocumentComparison {
   private static final int MEGABYTES = 96;
@@ -42,7 +42,7 @@ final class DocumentComparison {
     this.meter = meter;
   }
 
-  /** Compares all pairs. Returns the work of each pair, which has its result. */
+  /** Compares all pairs. Returns the work of each pair, which has the result of the pair. */
   List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {
     List<CollectionWork> collections = new ArrayList<>();
     if (pairs.isEmpty()) {
@@ -85,8 +85,8 @@ final class DocumentComparison {
     for (CollectionWork collection : collections) {
       List<RangeWork> ranges = collection.divide(settings.perRange);
       meter.phase("comparing documents");
-      // Adjacent ranges are mostly on one shard. In a random order, several shards are read at the
-      // same time.
+      // The ranges get a random order, because adjacent ranges are mostly on one shard. So several
+      // shards are read at the same time.
       Collections.shuffle(ranges, new Random(1));
       int megabytes = Math.min(MEGABYTES, Math.max(1, collection.megabytes()));
       for (RangeWork range : ranges) {
@@ -108,8 +108,8 @@ final class DocumentComparison {
       }
     }
     for (; running > 0; running--) {
-      // All results here are results of ranges, except if the second looks have failed. In this
-      // case, get() throws their failure.
+      // Each task that ends here has read a range, unless the second looks have failed. In this
+      // case get() throws their failure.
       tasks.take().get();
     }
   }

@@ -6,7 +6,8 @@ import java.security.NoSuchAlgorithmException;
 
 /**
  * A fingerprint of all documents of one key: the number of documents, and the sums of the first and
- * the second 64 bits of their SHA-256. It does not depend on the order of the documents.
+ * the second 64 bits of the documents' SHA-256 hashes. It does not depend on the order of the
+ * documents.
  */
 record Fingerprint(int count, long high, long low) {
   static final Fingerprint NONE = new Fingerprint(0, 0, 0);

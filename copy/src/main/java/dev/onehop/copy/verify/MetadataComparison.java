@@ -122,8 +122,8 @@ final class MetadataComparison {
   }
 
   /**
-   * The options that the destination should have. They are the source's options, and a view has the
-   * new name of its collection.
+   * The options that the destination should have. They are the source's options, but a view names
+   * its collection as at the destination.
    */
   private BsonDocument mapped(CollectionSpec info) {
     BsonDocument options = info.options();

@@ -141,8 +141,8 @@ final class Reader {
   }
 
   /**
-   * Reads by bounds of the index. A filter can't replace the bounds, because its comparisons match
-   * values of one type only.
+   * Reads by bounds of the index. A filter can't replace the bounds, because a comparison in a
+   * filter matches values of one type only.
    */
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
@@ -185,7 +185,7 @@ final class Reader {
 
   /**
    * A range as a filter, from which a router determines the shards. Null if the filter would not
-   * match all keys of the range: its comparisons match values of one type only.
+   * match all keys of the range, because a comparison in a filter matches values of one type only.
    */
   static @Nullable BsonDocument routable(KeyRange range) {
     BsonValue min = Objects.requireNonNull(range.min().get("_id"));

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares two clusters in one or more rounds. A round compares the collections and indexes, and
- * then the documents of all collections that were not compared before. The comparison ends after a
- * round in which no such collection exists and in which each difference was already found in the
- * round before. Not thread-safe.
+ * then the documents of all collections whose documents were not compared before. The comparison
+ * ends after a round in which no such collection exists and in which each difference was already
+ * found in the round before. Not thread-safe.
  */
 final class Rounds {
   private static final int MOST_ROUNDS = 10;
@@ -52,7 +52,7 @@ final class Rounds {
     this.meter = meter;
   }
 
-  /** The result of one range, of a collection, or of all collections. */
+  /** The result of a range, of a collection, or of all collections together. */
   record Result(
       long compared,
       long missing,

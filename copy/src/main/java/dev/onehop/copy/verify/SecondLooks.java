@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <em>settle</em>. A key is equal if the destination has the documents that the source has now or
  * had at an earlier look. A key differs if its documents did not change in both clusters for the
  * time <em>settle</em>. A key also differs if its documents at the destination did not change for
- * twice this time, although the source was read often enough. The reason: a destination that is
- * only behind has documents that the source had in the first half of this time. A look would have
- * read them at the source.
+ * twice this time, although the source was read often enough. The reason: if the destination was
+ * only behind, it would have documents that the source had in the first half of this time. A look
+ * would have read these documents at the source.
  *
  * <p>Thread-safe.
  */
@@ -231,7 +231,7 @@ final class SecondLooks implements Callable<Void> {
 
   /**
    * Evaluates a look. A fingerprint that this look finds for the first time may have appeared at
-   * any time before the end of the look. A fingerprint that an earlier look has found, too, has
+   * any time before the end of the look. If an earlier look has found the fingerprint, too, it has
    * lasted at least until the beginning of this look.
    */
   Verdict judge(Waiting waiting, Fingerprint from, Fingerprint to, long begun, long ended) {

@@ -85,7 +85,7 @@ final class Side implements AutoCloseable {
   }
 
   /**
-   * Checks that another side is another cluster.
+   * Checks that the other side is a different cluster.
    *
    * @throws IllegalArgumentException if both sides are the same cluster
    */
@@ -111,8 +111,8 @@ final class Side implements AutoCloseable {
   /**
    * Opens a session.
    *
-   * @param after whether its reads are causally after the reads of all sessions that were returned
-   *     with {@link #giveBack}
+   * @param after whether the session's reads are causally after the reads of all sessions that were
+   *     given back with {@link #giveBack}
    */
   ClientSession session(boolean after) throws InterruptedException {
     ClientSession session =

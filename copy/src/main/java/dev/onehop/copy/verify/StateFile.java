@@ -199,8 +199,8 @@ final class StateFile implements AutoCloseable {
   }
 
   /**
-   * Returns the record of two collections and forgets it. Null if there is no record, or if the
-   * record has other UUIDs.
+   * Returns the record of two collections, and then forgets it. The result is null if there is no
+   * record, or if it has other UUIDs.
    */
   synchronized @Nullable Known take(CollectionPair pair) {
     Known of = known.remove(pair.namespace());

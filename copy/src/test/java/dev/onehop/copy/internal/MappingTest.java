@@ -152,7 +152,7 @@ class MappingTest {
     assertThat(back.concerns("shop")).isFalse();
     assertThat(back.concerns("b")).isFalse();
     assertThat(back.splits("store")).isTrue();
-    // The source may also have a database with the name store.
+    // The source may also have a database named store, so two databases may map to this name.
     assertThat(renaming(Map.of("shop", "store")).inverted().splits("store")).isTrue();
     assertThat(renaming(Map.of("shop", "store")).inverted().splits("shopping")).isFalse();
     assertThat(back.inverted()).isEqualTo(there);

@@ -115,7 +115,10 @@ class ClusterVerificationTest {
             new Difference("d.c", Difference.Kind.EXTRA, BsonDocument.parse("{_id: 11}")));
   }
 
-  /** At the first read, the destination was behind the source. */
+  /**
+   * The destination was behind the source at the first read, but has all documents at the second
+   * look.
+   */
   @Test
   void whatComesUntilASecondLookIsEqual() throws InterruptedException {
     store(source);
@@ -230,7 +233,7 @@ class ClusterVerificationTest {
         .hasMessageContaining("other clusters or collections");
   }
 
-  /** A server may refuse a random sample. */
+  /** A server may refuse a random sample. The verification must still succeed. */
   @Test
   void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
     store(source);

@@ -57,7 +57,7 @@ class MetadataComparisonTest {
 
   /**
    * Servers may store a number as another type, for example after {@code collMod} or in another
-   * version.
+   * version. So only the value of the number is compared.
    */
   @Test
   void numbersThatServersReadAreComparedByTheirValues() {

@@ -46,7 +46,10 @@ class SecondLooksTest {
     assertThat(look(key, 4, 2, 2)).isEqualTo(EQUAL);
   }
 
-  /** The destination may have a state that the source had before the first look. */
+  /**
+   * The destination may have a state that the source had before the first look. So the key stays
+   * undecided.
+   */
   @Test
   void whatTheSourceGetsLaterIsNoProof() {
     SecondLooks.Waiting key = first(2, 1);
@@ -80,7 +83,10 @@ class SecondLooksTest {
     assertThat(look(key, 100, 1, 2 * SETTLE)).isEqualTo(DIFFERENT);
   }
 
-  /** Between two looks that are far apart, the source may have had the destination's document. */
+  /**
+   * Between two looks that are far apart, the source may have had the destination's document. So
+   * the key stays undecided.
+   */
   @Test
   void aDestinationThatStandsStillWhileNobodyLooksMayFollow() {
     SecondLooks.Waiting key = first(2, 1);

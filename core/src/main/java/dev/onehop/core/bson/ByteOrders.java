@@ -4,7 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Integers in byte arrays; big-endian unless the method's name states otherwise. */
+/**
+ * Integers in byte arrays. They are big-endian, except if the name of a method states otherwise.
+ */
 final class ByteOrders {
   private static final VarHandle INT_BE =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);

@@ -46,7 +46,7 @@ final class ByteSink {
     putLong(Long.reverseBytes(value));
   }
 
-  /** Flips every bit from {@code start} to the end. */
+  /** Flips every bit of the bytes from {@code start} to the end. */
   void invertFrom(int start) {
     for (int i = start; i < size; i++) {
       bytes[i] = (byte) ~bytes[i];
@@ -59,8 +59,8 @@ final class ByteSink {
   }
 
   /**
-   * The bytes so far. The sink must not be used afterwards, because the result may be its own
-   * array.
+   * The bytes so far. The sink must not be used afterwards, because the result may be the array of
+   * the sink.
    */
   byte[] toByteArray() {
     return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);

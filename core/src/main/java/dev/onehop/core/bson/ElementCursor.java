@@ -47,7 +47,7 @@ final class ElementCursor extends Elements {
     this.bytes = other.bytes;
   }
 
-  /** A cursor that is at the same element and stays there. */
+  /** Another cursor at the same element. It stays there when this cursor moves. */
   ElementCursor copy() {
     return new ElementCursor(this);
   }
@@ -101,7 +101,7 @@ final class ElementCursor extends Elements {
         && Arrays.equals(bytes, nameOffset(), nameOffset() + name.length, name, 0, name.length);
   }
 
-  /** A cursor over this element's value, an object or array. */
+  /** A cursor over this element's value, which must be an object or array. */
   ElementCursor open() {
     return openAt(valueOffset());
   }

@@ -9,7 +9,7 @@ import org.bson.BsonType;
  * <p>Format: bsonspec.org, version 1.1.
  */
 public abstract class Elements {
-  /** The server's limit for nested documents. */
+  /** The greatest depth of nested documents that servers accept. */
   static final int MAX_DEPTH = 200;
 
   private static final int MIN_DOCUMENT = 5;
@@ -23,7 +23,7 @@ public abstract class Elements {
   private int valueOffset;
 
   /**
-   * @param depth the number of documents around this one
+   * @param depth the number of documents that contain this one
    */
   protected Elements(int depth) {
     this.depth = depth;
@@ -76,7 +76,7 @@ public abstract class Elements {
     next = offset + 4;
   }
 
-  /** The number of documents around this one. */
+  /** The number of documents that contain this one. */
   protected final int depth() {
     return depth;
   }
@@ -202,8 +202,8 @@ public abstract class Elements {
   }
 
   /**
-   * The length of code with scope, which must equal the sum of its parts: total length, code,
-   * scope.
+   * The length of a value of the type "code with scope". It must equal the sum of its parts: total
+   * length, code, scope.
    */
   private int codeWithScopeLength() {
     int length = documentLength(valueOffset);

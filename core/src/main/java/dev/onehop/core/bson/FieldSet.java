@@ -23,7 +23,7 @@ public final class FieldSet {
   }
 
   /**
-   * Finds the fields in a raw document, without decoding any.
+   * Finds the fields in a raw document, without decoding their values.
    *
    * @return a value for each name, in the order of the names; null for a field that the document
    *     does not have. If several fields have the same name, the first is found

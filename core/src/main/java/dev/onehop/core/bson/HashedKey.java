@@ -9,7 +9,7 @@ import org.bson.types.Decimal128;
 
 /**
  * The server's hash function for hashed indexes: the first eight bytes of an MD5 over the value's
- * type class and content. Numbers are first converted to 64-bit integers. Doubles are truncated,
+ * type class and content. Numbers are first converted to 64-bit integers: doubles are truncated,
  * decimals are rounded half to even. Therefore 1, 1.0 and 1.9 have the same hash. The double 1.5
  * becomes 1 and the Decimal128 1.5 becomes 2, so these equal values have different hashes.
  */
@@ -63,7 +63,8 @@ public final class HashedKey {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
     if (integerDigits < 0) {
-      // The value is far below one half. Its thousands of zeros must not be expanded.
+      // The value is far below one half, so it rounds to 0. Its thousands of zeros are not
+      // expanded.
       return 0;
     }
     if (exact.compareTo(MAX_LONG) >= 0) {

@@ -92,7 +92,7 @@ final class KeyEncoder {
   private static void putBinary(ByteSink out, BsonBinary binary) {
     byte[] data = binary.getData();
     if (binary.getType() == BsonBinarySubType.OLD_BINARY.getValue()) {
-      // Old binary data contains its length a second time, which counts as content.
+      // Old binary data contains its length a second time. The repeated length counts as content.
       out.putInt(data.length + 4);
       out.put(binary.getType());
       out.putIntLittleEndian(data.length);

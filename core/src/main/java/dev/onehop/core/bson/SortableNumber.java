@@ -115,7 +115,8 @@ final class SortableNumber {
       out.put(HUGE);
       putFraction(out, magnitude);
     } else {
-      // A tiny number has a scale of thousands, whose zeros must not be expanded.
+      // A tiny number has a scale of thousands. Its zeros must not be expanded, so its integer part
+      // is set to 0.
       long integer = magnitude.compareTo(BigDecimal.ONE) < 0 ? 0 : magnitude.longValue();
       BigDecimal fraction =
           integer == 0 ? magnitude : magnitude.subtract(BigDecimal.valueOf(integer));
@@ -161,7 +162,7 @@ final class SortableNumber {
 
   /**
    * Writes the decimal exponent, then two digits per byte. One is added to each of these bytes,
-   * because 0x00 is the end.
+   * because 0x00 marks the end.
    */
   private static void putDigits(ByteSink out, BigDecimal stripped) {
     String digits = stripped.unscaledValue().toString();

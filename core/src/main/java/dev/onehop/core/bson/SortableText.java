@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Encodes text as UTF-8, terminated by 0x00. Within the text, the byte 0x00 becomes 0x01 0x01, and
- * the byte 0x01 becomes 0x01 0x02. The order is kept, and no key is a prefix of another.
+ * the byte 0x01 becomes 0x01 0x02. The bytes sort like the text, and no key is a prefix of another.
  *
  * <p>A lone surrogate becomes three bytes, as in the driver.
  */

@@ -5,7 +5,7 @@ import org.bson.BsonDocument;
 /**
  * One range of shard keys and its owner.
  *
- * @param min the lower bound, inclusive; it has the hash of each hashed field
+ * @param min the lower bound, inclusive; for a hashed field it has the hash
  * @param max the upper bound, exclusive
  * @param shard the owning shard's name
  * @param version the version of the chunk's last change

@@ -64,7 +64,7 @@ final class ChunkBucket {
     return verbatimMins == null ? null : verbatimMins[index];
   }
 
-  /** The chunk as a row; {@code end} is the upper bound of the bucket's last chunk. */
+  /** A chunk of this bucket as a row; {@code end} is the upper bound of the bucket's last chunk. */
   ChunkRow row(int index, byte[] end) {
     byte[] max = index + 1 < size() ? mins.get(index + 1) : end;
     return new ChunkRow(mins.get(index), max, shard(index), version(index), verbatimMin(index));

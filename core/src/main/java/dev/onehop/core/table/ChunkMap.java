@@ -26,7 +26,10 @@ final class ChunkMap {
 
   private final ChunkBucket[] buckets;
 
-  /** The keys of each bucket, also stored here to save one access to memory per lookup. */
+  /**
+   * The keys of each bucket. The buckets have them, too, but then a lookup would need one more
+   * access to memory.
+   */
   private final SortedKeys[] mins;
 
   /** The index of each bucket's first chunk; the last element is the number of chunks. */

@@ -30,7 +30,7 @@ public final class RoutingTable {
   private final @Nullable Sharded sharded;
   private final @Nullable Primary primary;
 
-  /** The part of a table with chunks. */
+  /** The data that only a table with chunks has. */
   @SuppressWarnings("ArrayRecordComponent") // these records are never compared with equals
   private record Sharded(
       CollectionEntry collection,
@@ -114,7 +114,8 @@ public final class RoutingTable {
    * result shares most of its memory with this table. Chunks older than {@link #version()} are
    * ignored, because this table already contains later changes.
    *
-   * @param collection the collection's document of {@code config.collections}, of the same snapshot
+   * @param collection the collection's document of {@code config.collections}, from the same
+   *     snapshot as the chunks
    * @param changedChunks the collection's documents of {@code config.chunks} with {@code lastmod}
    *     at or above this table's version. There is at least one, because the chunk with this
    *     version still exists or newer chunks have replaced it
@@ -127,7 +128,7 @@ public final class RoutingTable {
     return builder.build();
   }
 
-  /** The entry for a newer table of this collection. */
+  /** The entry of a newer table of this collection. Fails if the entry has another incarnation. */
   CollectionEntry newer(BsonDocument collection) {
     CollectionEntry entry = CollectionEntry.of(collection);
     sharded().collection.requireSameIncarnation(entry);
@@ -142,7 +143,7 @@ public final class RoutingTable {
     return Long.compareUnsigned(chunkVersion, highestVersion()) > 0;
   }
 
-  /** This table with newer rows, in any order. */
+  /** This table with newer rows, which may have any order. */
   RoutingTable with(CollectionEntry entry, List<ChunkRow> newer, List<String> names) {
     Sharded old = sharded();
     newer.sort(ChunkRow.OLDEST_FIRST);

@@ -108,8 +108,8 @@ final class SortedKeys {
   }
 
   /**
-   * The last index with this head. The index {@code from} has the head, and {@code above} is after
-   * the last index.
+   * The index of the last key with this head. The key at {@code from} has the head; no key at
+   * {@code above} or later has it.
    */
   private int lastOf(long head, int from, int above) {
     int last = from;
@@ -145,7 +145,8 @@ final class SortedKeys {
   }
 
   /**
-   * Eight bytes from {@code offset}, or 0 for a missing byte. The longs compare as the bytes do.
+   * Eight bytes from {@code offset} on as a number, with 0 for each missing byte. The numbers have
+   * the same order as the bytes.
    */
   private static long head(byte[] key, int offset) {
     if (key.length - offset >= Long.BYTES) {

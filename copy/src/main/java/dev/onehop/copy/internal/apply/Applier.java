@@ -56,7 +56,7 @@ public final class Applier {
    * @param state the database of the state, from the client of the destination
    * @param job the name under which the state is stored
    * @param start a cluster time of the source before the first read of the copy; a job that has
-   *     stored a position continues from there
+   *     stored a position continues from this position
    * @param operations the kinds of events that are applied
    * @param creations whether the source's servers report created collections and indexes
    */
@@ -83,7 +83,7 @@ public final class Applier {
    */
   public record Pace(int lanes, int batch, Duration lease) {
     /**
-     * Twelve channels. With two, three, four or six shards, each shard can have the same number of
+     * Twelve channels, so that two, three, four or six shards can each have the same number of
      * channels.
      */
     public static final Pace USUAL = new Pace(12, 500, Duration.ofSeconds(10));
@@ -167,9 +167,9 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                // If other processes have channels, their exactFrom is unknown. The
-                                // status then has a time that is not applied yet, so that it is not
-                                // exact.
+                                // If other processes have channels, the exactFrom of these channels
+                                // is unknown. The status then has the present time, which is not
+                                // applied yet, so the status is not exact.
                                 sink.isWhole() ? sink.exactFrom() : now)));
   }
 

@@ -125,7 +125,7 @@ final class BatchPlan {
     return read;
   }
 
-  /** The documents that must exist, because they are updated. */
+  /** The documents that must exist at the destination, because the plan updates them. */
   Set<Lane.Document> updated() {
     return updated;
   }

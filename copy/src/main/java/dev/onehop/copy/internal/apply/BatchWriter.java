@@ -45,7 +45,7 @@ final class BatchWriter {
 
   private final MongoClient destination;
 
-  /** The commands, with the names of their lists of statements. */
+  /** The commands. Each has the name of its list of statements. */
   private enum Command {
     DELETE("delete", "deletes"),
     INSERT("insert", "documents"),
@@ -79,8 +79,8 @@ final class BatchWriter {
   }
 
   /**
-   * A document needs a value in a unique index, but another document of the destination has this
-   * value.
+   * Thrown if a document needs a value in a unique index, but another document of the destination
+   * has this value.
    */
   static final class OccupiedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -97,7 +97,7 @@ final class BatchWriter {
     }
 
     /**
-     * A filter that finds the document with the value.
+     * A filter that finds the document that has the value.
      *
      * @param index an index that may have refused the statement
      */
@@ -108,8 +108,8 @@ final class BatchWriter {
         BsonValue value = error.getDocument("keyValue").get(field, BsonNull.VALUE);
         String operator = "$eq";
         if (index.containsKey("collation")) {
-          // Here the error has sort keys of the collation instead of strings. The value comes from
-          // the refused document.
+          // Because of the collation, the error has sort keys instead of strings. So the value is
+          // taken from the refused document.
           BsonValue own = BsonPath.of(field).find(refused.document());
           value = own == null ? BsonNull.VALUE : own;
           operator = value.isArray() ? "$in" : "$eq";

@@ -88,7 +88,7 @@ final class CappedCollections {
         .then();
   }
 
-  /** The channel of an event. Called for each event in the order of the stream. */
+  /** The channel of an event. It must be called for each event in the order of the stream. */
   int channel(RawBsonDocument event) {
     int channel = Channels.of(event, channels);
     if (channel == Channels.ALL) {

@@ -179,7 +179,7 @@ final class CollectionChanges {
         .exists(old)
         .flatMap(
             there -> {
-              // The event of another shard was applied before, and has renamed the collection.
+              // The event of the same rename from another shard was applied before.
               if (!there) {
                 return Mono.just(plan);
               }
@@ -199,9 +199,8 @@ final class CollectionChanges {
   }
 
   /**
-   * Renames a collection that may have been renamed while the full phase has read it. The
-   * destination may have the collection under the old name, under the new name, or under both
-   * names.
+   * Renames a collection that may have been renamed while the full phase read it. The destination
+   * may have the collection under the old name, under the new name, or under both names.
    */
   private Mono<Void> renameUncertain(
       StreamEvent.Change change, String from, MongoNamespace old, MongoNamespace renamed) {

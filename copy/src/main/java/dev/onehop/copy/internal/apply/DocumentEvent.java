@@ -135,7 +135,7 @@ record DocumentEvent(
     return Target.id(key);
   }
 
-  /** The kind of the change; null if the event's type is unknown. */
+  /** The kind of the change; null if the {@code operationType} is unknown. */
   @Nullable CopyOperation operation() {
     return switch (type) {
       case "insert" -> CopyOperation.INSERT;

@@ -122,7 +122,7 @@ final class DocumentEvents {
   void delete(BsonDocument documentKey) {
     Changes changes = begin(documentKey);
     changes.document = null;
-    // The document may be inserted again with another shard key.
+    // The document may be inserted again with another shard key, so it counts as moved.
     changes.moved |= !target.isPlacedBy(documentKey);
   }
 
@@ -173,7 +173,7 @@ final class DocumentEvents {
 
   /**
    * Whether an update changes the {@code documentKey} or the destination's shard key. After a
-   * change of the {@code documentKey}, later events have another one.
+   * change of the {@code documentKey}, later events have the new one.
    */
   private boolean changesPlace(BsonDocument documentKey, FieldChanges update) {
     return concernsAny(update, documentKey.keySet()) || concernsAny(update, target.shardKey());

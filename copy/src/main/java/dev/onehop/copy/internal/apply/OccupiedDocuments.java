@@ -94,8 +94,8 @@ final class OccupiedDocuments {
     private final ChannelBatch batch;
     private final Tenure tenure;
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
-    // The documents that are not from the batch, each with the failure because of which it was
-    // added.
+    // The keys are the documents that are not from the batch. The values are the failures because
+    // of which the documents were added.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
     // The owners that were added since the last pause. They are not added again before the next
     // pause.
@@ -253,8 +253,8 @@ final class OccupiedDocuments {
   }
 
   /**
-   * An artificial update event of another document of the same collection. Its cluster time is
-   * later than any read, so that the document is read again.
+   * Creates an artificial update event for another document in the collection of {@code like}. Its
+   * cluster time is later than any read, so that this other document is read again.
    */
   private static StreamEvent.Change change(StreamEvent.Change like, BsonValue id) {
     BsonDocument event =

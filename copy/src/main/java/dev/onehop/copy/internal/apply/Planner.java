@@ -96,8 +96,8 @@ final class Planner {
     for (StreamEvent.Change change : changes) {
       DocumentEvent event = reader.read(change.document());
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
-        // Consecutive events of a collection use the same object for its name; only the first one
-        // is looked up.
+        // Consecutive events of a collection use the same object for its name. So the name is
+        // looked up only for the first one.
         String destination =
             event.namespace().equals(last)
                 ? ""

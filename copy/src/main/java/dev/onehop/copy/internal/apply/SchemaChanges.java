@@ -144,7 +144,7 @@ final class SchemaChanges {
     BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
     description.forEach(modify::append);
     if (modify.isDocument("index")) {
-      // The expiry of documents is set at the end of the copy.
+      // The expiry of documents is set at the end of the copy, so it is left out here.
       BsonDocument index = new BsonDocument();
       index.putAll(modify.getDocument("index"));
       index.remove("expireAfterSeconds");
@@ -157,7 +157,7 @@ final class SchemaChanges {
       modify.put("viewOn", collections.viewed(namespace, on));
     }
     modify.remove("expireAfterSeconds");
-    // The event of a view has the collation, but collMod can't change it.
+    // The event of a view contains the collation, but collMod can't change a collation.
     modify.remove("collation");
     return modify.size() == 1
         ? Mono.empty()

@@ -25,7 +25,7 @@ final class SchemaCommands {
     this.destination = destination;
   }
 
-  /** Returns work whose commands wait for a guard. */
+  /** Returns the work, changed so that its commands first wait for the guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
     return work.contextWrite(context -> context.put(GUARD, guard));
   }

@@ -35,8 +35,8 @@ final class SourceReads {
   private static final int SNAPSHOT_UNAVAILABLE = 246;
 
   /**
-   * Further transient errors: the cluster time of the read is too old, or a server takes too long
-   * to reach it.
+   * Further transient errors: the cluster time of the read is too old, or a server reaches this
+   * time too late.
    */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
 
@@ -59,13 +59,13 @@ final class SourceReads {
     }
   }
 
-  /** A cluster time of the source that is not before any past operation on any shard. */
+  /** A cluster time of the source that is at or after all past operations on all shards. */
   Mono<BsonTimestamp> now() {
     return ClusterEnd.latestTime(source).retryWhen(untilThere());
   }
 
   /**
-   * Reads documents of a collection at a time that is not before {@link #now}.
+   * Reads documents of a collection at a time that is at or after {@link #now}.
    *
    * @param namespace the name of the collection in the events
    * @param uuid the UUID in the events, which finds the collection after a rename; null if the
@@ -118,7 +118,7 @@ final class SourceReads {
   Mono<String> name(MongoNamespace namespace, @Nullable BsonBinary uuid) {
     Mono<String> byName =
         name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
-    // A resharded collection has another UUID and the same name.
+    // A resharded collection has another UUID and the same name, so its name is looked up, too.
     return uuid == null
         ? byName
         : name(namespace, new BsonDocument("info.uuid", uuid)).switchIfEmpty(byName);
@@ -174,7 +174,8 @@ final class SourceReads {
         find.append(
             "readConcern",
             new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
-    // Servers refuse read concern snapshot for capped collections.
+    // Servers refuse read concern snapshot for capped collections. These are read with majority
+    // read concern instead.
     return run(namespace.getDatabaseName(), exact)
         .onErrorResume(
             SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))

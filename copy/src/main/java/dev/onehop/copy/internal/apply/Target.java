@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the name of the collection
  * @param shardKey the fields of the shard key; empty if the collection is not sharded
  * @param collated whether the collection has a default collation. Servers then compare the strings
- *     in a filter by its rules, unless the statement has another collation
+ *     in a filter by the rules of this collation, unless the statement has another collation
  * @param capped whether the collection is capped: it keeps documents in the order of insertion and
  *     removes the oldest documents
  */
@@ -34,7 +34,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Whether filters need the simple collation, because a mongos compares shard keys by their bytes.
+   * Whether filters need the simple collation. A mongos compares shard keys by their bytes, and not
+   * by the collation of the collection.
    */
   boolean isSimple() {
     return collated && !shardKey.isEmpty();

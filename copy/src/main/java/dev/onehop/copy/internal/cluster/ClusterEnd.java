@@ -133,8 +133,8 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Returns a router, or null if direct mode can't be used: the shards are unreachable from here,
-   * they refuse the user, or the URI excludes direct mode.
+   * Creates a router of the given mode. Null if the mode is direct and can't be used: the shards
+   * are unreachable from here, they refuse the user, or the URI excludes direct mode.
    */
   private static @Nullable OneHop router(String role, RoutingMode mode, OneHop.Builder builder) {
     String missing;
@@ -222,12 +222,15 @@ public final class ClusterEnd implements AutoCloseable {
     return persistently(() -> run(database, command));
   }
 
-  /** All values of a publisher. If a server is lost, they are read again from the beginning. */
+  /**
+   * All values of a publisher. If the connection to a server is lost, the values are read again
+   * from the beginning.
+   */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
     return one(() -> Flux.from(publisher).collectList());
   }
 
-  /** The first value of a publisher that has one. Retries when a server is lost. */
+  /** The first value of a publisher that has one. Retries if the connection to a server is lost. */
   public <T> T one(Supplier<? extends Publisher<T>> publisher) throws InterruptedException {
     return persistently(() -> Waits.one(publisher.get()));
   }
@@ -254,14 +257,17 @@ public final class ClusterEnd implements AutoCloseable {
     return all(collection("config." + collection).find(filter));
   }
 
-  /** The servers of each shard by its id. A replica set has the single id {@link #ALONE}. */
+  /**
+   * The servers of each shard, by the shard's id. A replica set that is not a shard has the id
+   * {@link #ALONE}.
+   */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
         ? one(() -> servers().directory().all())
         : new TreeMap<>(Map.of(ALONE, servers().seeds()));
   }
 
-  /** The servers of a shard as {@link #shards} names it. */
+  /** The servers of a shard, by its id in {@link #shards}. */
   public Mono<ReplicaSet> shard(String id) {
     return isSharded() ? servers().directory().shard(id) : Mono.just(servers().seeds());
   }
@@ -280,9 +286,9 @@ public final class ClusterEnd implements AutoCloseable {
         });
   }
 
-  /** A time at or after all operations so far on any shard of a cluster. */
+  /** A cluster time that is at or after all past operations on all shards of a cluster. */
   public static Mono<BsonTimestamp> latestTime(MongoClient client) {
-    // The command goes to each shard.
+    // A mongos sends this command to each shard, so the time in the reply is late enough.
     return Mono.from(
             client
                 .getDatabase("admin")
@@ -297,14 +303,16 @@ public final class ClusterEnd implements AutoCloseable {
             });
   }
 
-  /** The present cluster time, not before the time of any reply so far. */
+  /** The present cluster time, which is at or after the times of all earlier replies. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
-    // Every reply reports the cluster time, and there may be no earlier reply.
+    // Every reply reports the cluster time. This command makes sure that there is a reply.
     one(() -> servers().seeds().run("admin", command("hello")));
     return servers().clock().now();
   }
 
-  /** Whether commands may contain {@code collectionUUID}; false if servers do not accept it. */
+  /**
+   * Whether commands may contain {@code collectionUUID}; false if servers do not accept this field.
+   */
   public boolean takesUuids() {
     return takesUuids;
   }

@@ -5,9 +5,9 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * Stores how many operations a server had executed by several points in time. Between two points,
- * the tally assumes an even rate of operations. The number of points is limited, so older points
- * are farther apart. Not thread-safe.
+ * Stores for several points in time how many operations a server had executed until then. Between
+ * two points, the tally assumes an even rate of operations. The number of points is limited, so
+ * older points are farther apart. Not thread-safe.
  */
 final class OperationTally {
   private static final int MOST_POINTS = 2_000;

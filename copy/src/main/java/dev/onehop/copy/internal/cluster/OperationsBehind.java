@@ -78,7 +78,7 @@ public final class OperationsBehind implements AutoCloseable {
   /**
    * The number of operations at or after a time. Operations after {@link #close} do not count.
    *
-   * @param time a cluster time of the source, not before the time of an earlier call
+   * @param time a cluster time of the source, at or after the times of all earlier calls
    * @return the number; null if it is unknown or not counted yet
    */
   public synchronized @Nullable Long since(BsonTimestamp time) {
@@ -210,8 +210,8 @@ public final class OperationsBehind implements AutoCloseable {
     RawBsonDocument oldest = oplog.oldest();
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
-            // This entry is the first that the oplog has ever had, so no entry is lost: the shard
-            // is newer than the time.
+            // This entry is the first that the oplog has ever had. So no entry is lost, although
+            // the shard is newer than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
   }

@@ -41,7 +41,7 @@ public record OplogWindow(String shard, Duration length) {
     return shortest;
   }
 
-  /** The words for the cluster or shard with this oplog, for messages. */
+  /** How messages name the cluster or shard that has this oplog. */
   public String place() {
     return place(shard);
   }

@@ -176,8 +176,8 @@ final class CopyWriter {
   /**
    * Called when a document can't be inserted because another document of the destination has the
    * same {@code _id} or the same unique shard key. The source now has the document to insert, so it
-   * has removed or changed the other one since that one was copied. This method replaces both
-   * documents by their current state at the source.
+   * has removed or changed the other document after that document was copied. This method replaces
+   * both documents by their current state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {
@@ -207,7 +207,7 @@ final class CopyWriter {
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
       if (!missing(spec, List.of(occupied)).isEmpty()) {
-        // The source changes at the same time, so a further document may have the value by now.
+        // The source continues to change, so by now yet another document may have the value.
         replaceOccupants(lane, spec, occupied);
       }
     }

@@ -3,7 +3,7 @@ package dev.onehop.copy.internal.full;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the copied ranges and documents, of this process and of earlier processes of the job.
+ * Counts the ranges and documents that this process and earlier processes of the job have copied.
  * Thread-safe.
  */
 public final class Counts {

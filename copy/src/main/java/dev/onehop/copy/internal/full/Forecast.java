@@ -41,7 +41,7 @@ public final class Forecast {
     this.samples = new KeySamples(source);
   }
 
-  /** The size of all collections on a shard, and the largest of these collections. */
+  /** The size of all collections on a shard together, and the name and size of the largest one. */
   private static final class Load {
     private Size size = Size.NONE;
     private String largest = "";
@@ -57,7 +57,7 @@ public final class Forecast {
   }
 
   /**
-   * Compares the estimated time with the window of the source's oplogs.
+   * Compares the estimated time of the copy with the window of the source's oplogs.
    *
    * @param documentsPerSecond the limit of documents per second, may be infinite
    * @param bytesPerSecond the limit of bytes per second, may be infinite
@@ -120,7 +120,8 @@ public final class Forecast {
   }
 
   /**
-   * Measures the bytes per second that one reader reads. The documents that it reads are not used.
+   * Measures the bytes per second that one reader reads. The documents of this measurement are not
+   * copied.
    */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
@@ -160,7 +161,7 @@ public final class Forecast {
                       .append("collection", collection)
                       .append("batchSize", new BsonInt32(BATCH))));
     }
-    // An empty collection takes almost no time.
+    // An empty collection has no bytes and takes almost no time, so both numbers are at least 1.
     return Math.max(1, bytes) * 1e9 / Math.max(1, System.nanoTime() - begun);
   }
 }

@@ -153,7 +153,7 @@ public final class FullCopy {
     if (range.started()) {
       counts.rangesReadAgain.incrementAndGet();
     }
-    // The number of documents and of bytes that were copied.
+    // The number of copied documents, and the number of their bytes.
     long[] done = new long[2];
     reader.read(
         collection,

@@ -27,7 +27,7 @@ public record KeyRange(
    *
    * @param key the fields of the bounds
    * @param bounds the bounds between the ranges, in order
-   * @param shard returns the shard of a range, by its number and its lower bound
+   * @param shard returns the shard of a range, given the range's number and lower bound
    */
   public static List<KeyRange> between(
       int collection,

@@ -32,7 +32,7 @@ import org.bson.conversions.Bson;
 /**
  * The plan of a job, stored at the destination. It has the job's collections as they were at the
  * start, their ranges, and the progress of the ranges. A range that is marked as done is complete
- * at the destination, also if an earlier process has marked it. A process may be paused while
+ * at the destination, even if an earlier process has marked it. A process may be paused while
  * another process takes the job. The paused process can't change the plan of the new owner, because
  * each plan has its own id. Each division of a collection into ranges also has an id, and only the
  * first stored division counts.
@@ -164,7 +164,7 @@ public final class Plan {
     return collection(destination.one(() -> collections.find(byId).first()));
   }
 
-  /** Adds the ranges and documents that earlier processes have copied to the counts. */
+  /** Adds to the counts the ranges and documents that earlier processes have copied. */
   public void count(Counts counts) throws InterruptedException {
     for (CopiedCollection collection : collections()) {
       counts.documents.addAndGet(collection.documents());
@@ -175,7 +175,7 @@ public final class Plan {
   /**
    * Reads the ranges of a collection.
    *
-   * @param counts each range and its progress is added to it
+   * @param counts receives each range and its progress
    * @return the unfinished ranges
    */
   List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {

@@ -73,8 +73,8 @@ final class PrimaryCursors {
   }
 
   /**
-   * The collection's name, UUID or index can no longer be used. The exception only changes the
-   * control flow, so it has no stack trace.
+   * Thrown if the collection's name, UUID or index can no longer be used. The exception only
+   * changes the control flow, so it has no stack trace.
    */
   static final class RenamedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -104,7 +104,7 @@ final class PrimaryCursors {
     }
   }
 
-  /** Takes a batch of documents, at least one. */
+  /** Takes a batch of one or more documents. */
   @FunctionalInterface
   interface Batches {
     void take(List<RawBsonDocument> documents) throws InterruptedException;

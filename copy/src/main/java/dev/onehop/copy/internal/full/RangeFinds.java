@@ -26,7 +26,8 @@ final class RangeFinds {
 
   private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
 
-  // The bytes of the field $recordId: its type, its name with a final zero, and a value of 64 bits.
+  // The number of bytes of the field $recordId: its type, its name with a final zero, and a value
+  // of 64 bits.
   private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
 
   private final CopiedCollection collection;
@@ -108,7 +109,8 @@ final class RangeFinds {
     } else {
       BsonDocument fields = index.getDocument("key");
       if (index.containsKey("name")) {
-        // An index with a name has the simple collation, so the command needs this collation.
+        // An index with a name is not the index of _id. It has the simple collation, so the command
+        // needs this collation, too.
         find.append("hint", index.get("name"));
         find.append("collation", CollectionSpec.SIMPLE);
       } else {

@@ -199,7 +199,7 @@ public final class RangePlanner {
 
   /**
    * Ranges in the order of an index. Each range may have documents on all shards. The ranges are
-   * assigned to the shards one after another, so that each shard has readers.
+   * assigned to the shards in turn, so that each shard has readers.
    */
   private List<KeyRange> inOrder(
       CopiedCollection collection, BsonDocument key, Map<String, Size> sizes)
@@ -242,7 +242,7 @@ public final class RangePlanner {
         bounds.put(pattern.keyOfBound(point), point);
       }
     }
-    // The first bound is the lowest key.
+    // The first bound is the lowest key, which is not between two ranges.
     List<BsonDocument> all = List.copyOf(bounds.values());
     return KeyRange.between(
         collection.number(),

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * If a range moves while a cursor is open, the cursor still returns all documents of the range from
  * the time when it was opened. Later changes of these documents are in the change streams.
  *
- * <p>All reads have majority read concern, at or after the job's start. When a server is lost, a
- * part of a range is read again, and some documents are then returned twice.
+ * <p>All reads have majority read concern, at or after the job's start. When the connection to a
+ * server is lost, a part of a range is read again. Some documents are then returned twice.
  *
  * <p>Thread-safe.
  */
@@ -309,7 +309,7 @@ final class RangeReader {
 
     /**
      * The key from which the read continues after a document. If the document has an array in the
-     * key, the current key stays.
+     * key, the read continues from the same key as before.
      */
     private BsonDocument after(RawBsonDocument last) {
       try {

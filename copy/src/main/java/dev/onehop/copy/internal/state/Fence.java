@@ -68,7 +68,7 @@ public final class Fence {
   private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
   private volatile Set<String> shards = Set.of();
 
-  /** The fence's documents have moved to other shards while a lane was raised. */
+  /** Thrown if the fence's documents have moved to other shards while a lane was raised. */
   private static final class MovedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -151,7 +151,7 @@ public final class Fence {
     /**
      * Runs an {@code insert}, {@code update} or {@code delete}. While servers are unreachable, the
      * command is sent again with the same transaction number, so that each statement takes effect
-     * once. The caller waits for the end of a write before the next write.
+     * only once. The caller waits for the end of a write before the next write.
      *
      * @param inDatabase the database of the command
      * @param command the command without a write concern; the lane adds {@code majority}. Each
@@ -252,8 +252,8 @@ public final class Fence {
     }
 
     /**
-     * Converts a reply to a failure if the command must be sent again, or if the lane has a later
-     * owner.
+     * Returns the reply. If the command must be sent again, or if the lane has a later owner, the
+     * result is a failure instead.
      */
     private static Mono<BsonDocument> settled(BsonDocument reply) {
       for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {

@@ -48,7 +48,7 @@ final class FencePlaces {
    */
   record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
 
-  /** Some shards have no chunk for a document of the fence. */
+  /** Thrown if some shards have no chunk for a document of the fence. */
   private static final class MissingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -62,7 +62,7 @@ final class FencePlaces {
     this.namespace = namespace;
   }
 
-  /** The current documents and chunks. First moves a chunk to each shard that has none. */
+  /** First moves a chunk to each shard that has none. Then returns the documents and chunks. */
   Mono<Places> get() {
     return isSharded()
         .flatMap(
@@ -77,8 +77,8 @@ final class FencePlaces {
   }
 
   /**
-   * Moves a chunk to each shard that has none. If several lanes need this at the same time, it runs
-   * only once.
+   * Moves a chunk to each shard that has none. If several lanes need such a move at the same time,
+   * it runs only once.
    */
   private Mono<Void> completion() {
     return Mono.defer(

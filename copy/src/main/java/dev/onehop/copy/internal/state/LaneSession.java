@@ -61,7 +61,7 @@ final class LaneSession {
 
     @Override
     public void markDirty() {
-      // The id stays the same after a connection is lost.
+      // Nothing to do: the session keeps its id after a connection is lost.
     }
 
     @Override

@@ -23,8 +23,8 @@ import org.bson.BsonValue;
 
 /**
  * Creates collections, views and indexes at the destination. Each method may be called again after
- * a failure. Unique indexes and the expiry of documents are set only at the end, because during the
- * copy they would refuse or remove documents.
+ * a failure. Unique indexes and the expiry of documents are set only at the end: during the copy,
+ * they would refuse or remove documents.
  */
 public final class DestinationStructure {
   private static final int COLLATED_VERSION = 2;
@@ -74,8 +74,9 @@ public final class DestinationStructure {
   /**
    * Creates an empty collection or a view.
    *
-   * @param points shard keys in order, at which the collection is split. There is about the same
-   *     number of documents between two of them. The list is empty if such keys are unknown
+   * @param points shard keys in order, at which the collection is split. Between two neighbouring
+   *     keys there is about the same number of documents. The list is empty if such keys are
+   *     unknown
    */
   public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
     BsonDocument create =
@@ -121,7 +122,8 @@ public final class DestinationStructure {
 
   private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)
       throws InterruptedException {
-    // Without such an index, the server would create an index of the shard key alone.
+    // The index that supports the shard key is built first. Otherwise the server would create an
+    // index of the shard key alone.
     List<BsonDocument> supporting =
         spec.indexes().stream().filter(index -> supports(index, sharding.key())).limit(1).toList();
     build(spec, supporting);
@@ -262,8 +264,9 @@ public final class DestinationStructure {
   }
 
   /**
-   * The specification with which an index is created. It names the simple collation if the source
-   * reports none: without it, a new index would get the collection's collation.
+   * The specification with which an index is created. If the source reports no collation, the
+   * specification names the simple collation. Otherwise the new index would get the collection's
+   * collation.
    */
   public static BsonDocument toCreate(BsonDocument index) {
     // Indexes of earlier index versions have no collation, and servers refuse a collation for them.

@@ -122,7 +122,8 @@ public final class KeySamples {
       throws InterruptedException {
     List<BsonDocument> stages = new ArrayList<>();
     if (isSortedByServer(pattern)) {
-      // The server sorts these keys, because the index of _id may have a collation.
+      // The server sorts these keys, because the index of _id may have a collation, which this
+      // program can't apply.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
     stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
@@ -215,7 +216,7 @@ public final class KeySamples {
   }
 
   /**
-   * Chooses keys at even distances from sorted keys, without the first key.
+   * From sorted keys, chooses keys at even distances, but not the first key.
    *
    * @param points the most keys to choose
    */
@@ -224,7 +225,7 @@ public final class KeySamples {
   }
 
   /**
-   * Chooses keys at even distances from sorted keys.
+   * From sorted keys, chooses keys at even distances.
    *
    * @param least the index of the first key that may be chosen
    */

@@ -147,7 +147,7 @@ public final class ReadOrder {
   }
 
   /**
-   * Whether an index has several entries for a document, because a field has an array. The question
+   * Whether an index has several entries for a document, because a field has an array. The command
    * goes to each shard, because a shard reports only its own entries.
    */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
@@ -168,7 +168,7 @@ public final class ReadOrder {
           return true;
         }
       } catch (CommandFailure refused) {
-        // A shard without documents may lack the index, so this refusal is ignored.
+        // A shard without documents may lack the index, so its refusal is ignored.
         if (refused.code() != ErrorCodes.BAD_VALUE) {
           throw refused;
         }

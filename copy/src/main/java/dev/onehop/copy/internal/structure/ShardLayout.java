@@ -35,7 +35,8 @@ final class ShardLayout {
   }
 
   /**
-   * Adds the ranges of the source's zones. Zones without a shard at the destination are left out.
+   * Adds the ranges of the source's zones at the destination. If a zone has no shard there, its
+   * ranges are left out.
    */
   void addZones(String namespace, List<BsonDocument> zones) throws InterruptedException {
     Map<String, List<String>> shards = shardsOfZones();
@@ -72,9 +73,7 @@ final class ShardLayout {
     return shards;
   }
 
-  /**
-   * Splits a collection at some shard keys, and moves the chunks to the shards one after another.
-   */
+  /** Splits a collection at some shard keys, and moves the chunks to the shards in turn. */
   void split(String namespace, List<BsonDocument> points) throws InterruptedException {
     for (BsonDocument point : points) {
       RoutingTable before = table(namespace);

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the descriptions of the source's collections and views that are copied. */
 public final class SourceStructure {
-  // System collections that are left out without a note, because only servers write to them.
+  // System collections that are left out without a note to the user, because only servers write to
+  // them.
   private static final Set<String> KNOWN_SYSTEM = Set.of("system.views", "system.profile");
 
   private final Mapping mapping;

@@ -63,7 +63,8 @@ public final class StructureReader {
         zones.computeIfAbsent(zone.getString("ns").getValue(), ns -> new ArrayList<>()).add(zone);
       }
       for (BsonDocument entry : cluster.metadata("collections", new BsonDocument())) {
-        // From 8.0 on, config.collections also has entries of collections that are not sharded.
+        // From 8.0 on, config.collections also has entries of unsharded collections, which are left
+        // out here.
         if (!isTrue(entry, "dropped") && !isTrue(entry, "unsplittable")) {
           sharded.put(entry.getString("_id").getValue(), entry);
         }
@@ -105,7 +106,8 @@ public final class StructureReader {
   private List<BsonDocument> indexes(String namespace) throws InterruptedException {
     List<BsonDocument> indexes =
         cluster.all(cluster.collection(namespace).listIndexes(BsonDocument.class));
-    // Old servers also report the namespace of an index, which is not a property of the index.
+    // Old servers also report the namespace of an index. It is removed, because it is not a
+    // property of the index.
     indexes.forEach(index -> index.remove("ns"));
     return indexes;
   }

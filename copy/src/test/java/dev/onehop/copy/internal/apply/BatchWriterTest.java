@@ -113,7 +113,10 @@ class BatchWriterTest {
             json("{_id: 2, a: 1}"), json("{_id: 3, a: 3}"), json("{_id: 4}"), json("{_id: 5}"));
   }
 
-  /** When another process takes the lane, some events are applied again. */
+  /**
+   * When another process takes the lane, it applies some events again. So a document that an event
+   * inserts may exist already.
+   */
   @Test
   void anInsertOfWhatIsThereReplacesIt() {
     server.store("d.c", "{_id: 1, a: 'old'}");
@@ -181,8 +184,8 @@ class BatchWriterTest {
 
   @Test
   void commandsAreOfALimitedSize() {
-    // The script stores no documents. Otherwise the server would compare each document with all
-    // earlier ones, which takes long.
+    // The script replies without storing documents, because the server would compare each new
+    // document with all earlier ones.
     server.script(
         command ->
             command.containsKey("insert")

@@ -98,7 +98,7 @@ class CappedCollectionsTest {
 
   /**
    * The collection may be dropped between the two processes, while some of its events are not
-   * applied yet.
+   * applied yet. The second process must still send them to the same channel.
    */
   @Test
   void theNextProcessKnowsWhatTheOneBeforeHasFound() {

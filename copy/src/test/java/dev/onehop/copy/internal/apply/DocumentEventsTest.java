@@ -49,7 +49,10 @@ class DocumentEventsTest {
     assertThat(statements(events)).containsExactly("delete {\"_id\": 1}");
   }
 
-  /** The events of a transaction on two shards may come in any order. */
+  /**
+   * The events of a transaction on two shards may come in any order. Here the insert comes before
+   * the delete.
+   */
   @Test
   void aDocumentThatChangesItsShardKeyIsNotDeleted() {
     DocumentEvents events = events();
@@ -75,7 +78,10 @@ class DocumentEventsTest {
             "put {\"_id\": 1, \"s.k\": 3, \"l\": null} {\"_id\": 1, \"s\": {\"k\": 3}}");
   }
 
-  /** A server refuses a path together with its parent. */
+  /**
+   * The filter has only the whole {@code _id}, because a server refuses a path together with its
+   * parent.
+   */
   @Test
   void anIdTellsTheShardKeyInsideIt() {
     DocumentEvents events = events("_id.h");
@@ -85,7 +91,10 @@ class DocumentEventsTest {
             "put {\"$and\": [{\"_id\": {\"$eq\": {\"h\": 1}}}]} {\"_id\": {\"h\": 1}}");
   }
 
-  /** The event does not show the document's old shard key. */
+  /**
+   * The event does not show the document's old shard key. So all documents with this {@code _id}
+   * and another shard key are removed.
+   */
   @Test
   void aPutThatMayHaveMovedAtTheDestinationRemovesTheOld() {
     DocumentEvents events = events("k");
@@ -172,7 +181,10 @@ class DocumentEventsTest {
     assertThat(apart.isReadAgain()).isFalse();
   }
 
-  /** A replacement may change the type of a number, and may remove a field that was null. */
+  /**
+   * A replacement may change the type of a number, and may remove a field that was null. The
+   * document is still the same.
+   */
   @Test
   void equalValuesOfOtherTypesAreTheSameDocument() {
     BsonDocument asLong = BsonDocument.parse("{_id: {$numberLong: '1'}}");
@@ -197,8 +209,8 @@ class DocumentEventsTest {
   }
 
   /**
-   * The update would go to all shards, while the statement with the whole document goes to one
-   * shard.
+   * Without a shard key, the update would go to all shards. A statement with the whole document
+   * goes to one shard, so the document is read again.
    */
   @Test
   void anUpdateThatDoesNotTellItsShardIsReadAgain() {
@@ -207,7 +219,7 @@ class DocumentEventsTest {
     assertThat(events.isReadAgain()).isTrue();
   }
 
-  /** Servers refuse a replacement with such names. */
+  /** Servers refuse a replacement with a field name such as {@code $b}, so a pipeline writes it. */
   @Test
   void aDocumentWithADollarNameIsALiteral() {
     DocumentEvents events = events();

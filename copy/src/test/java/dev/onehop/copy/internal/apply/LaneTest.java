@@ -40,7 +40,10 @@ class LaneTest {
     assertThat(lane.isUncertain(document(2), named(2), time(11))).isFalse();
   }
 
-  /** The later events of a resharded collection have another UUID. */
+  /**
+   * After a collection is resharded, its events have another UUID. A document that was read before
+   * is then found by the collection's name.
+   */
   @Test
   void whatWasReadBeforeItWasReshardedIsUncertain() {
     Lane lane = new Lane(1, time(10));

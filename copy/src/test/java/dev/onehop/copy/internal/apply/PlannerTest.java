@@ -31,7 +31,7 @@ class PlannerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int HORIZON = 100;
 
-  // The documents that the source still has.
+  // The documents that the source still has when a plan reads them.
   private final Set<Integer> there = new java.util.HashSet<>();
   private final ConcurrentLinkedQueue<String> unexpected = new ConcurrentLinkedQueue<>();
   private ScriptedPeer server;
@@ -159,7 +159,10 @@ class PlannerTest {
             "delete {\"_id\": 1}; insert {\"_id\": 2}", "insert {\"_id\": 1}; insert {\"_id\": 3}");
   }
 
-  /** An update may change the size of a document, and with it the number of documents that fit. */
+  /**
+   * An update may change the size of a document, and with it the number of documents that fit into
+   * the collection.
+   */
   @Test
   void noInsertOvertakesAnUpdate() {
     assertThat(
@@ -174,8 +177,8 @@ class PlannerTest {
   }
 
   /**
-   * A document that the source has removed must not be inserted: it could remove another document
-   * that the source still has.
+   * A document that the source has removed must not be inserted: its insert could remove another
+   * document that the source still has.
    */
   @Test
   void upToTheHorizonOnlyWhatTheSourceStillHasIsInserted() {
@@ -196,7 +199,10 @@ class PlannerTest {
     return DocumentEvent.of(event(0, "delete", id).document()).document();
   }
 
-  /** The document was read at the position of its first insert. */
+  /**
+   * The document that was read is at the position of its first insert. Its second insert must move
+   * it to a later position.
+   */
   @Test
   void aDocumentThatWasReadMovesWhenItIsInsertedAgain() {
     Lane lane = new Lane(1, new BsonTimestamp(HORIZON, 1));
@@ -218,7 +224,7 @@ class PlannerTest {
             "insert {\"_id\": 3}");
   }
 
-  /** If a batch is planned again, some of its writes were already done. */
+  /** If a batch is planned again, the first plan may have written some of its documents already. */
   @Test
   void whatIsPlannedAgainKeepsItsOrder() {
     there.add(1);

@@ -160,7 +160,10 @@ class SchemaChangesTest {
     assertThat(server.seen("drop")).isEmpty();
   }
 
-  /** The collection was created on another shard with another UUID, and still exists there. */
+  /**
+   * The drop comes from the old primary shard. On the new primary shard, the collection exists with
+   * another UUID.
+   */
   @Test
   void aDropAtTheOldPrimaryShardOfADatabaseIsNone() {
     server.store(
@@ -191,7 +194,7 @@ class SchemaChangesTest {
 
   /**
    * The destination's database may have collections of other users, because the copy leaves some
-   * collections out.
+   * collections out. So it is not dropped.
    */
   @Test
   void aDatabaseThatIsCopiedInPartIsNotDropped() {

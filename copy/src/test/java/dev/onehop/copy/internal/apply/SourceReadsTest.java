@@ -71,7 +71,7 @@ class SourceReadsTest {
     return source.documents(new MongoNamespace("d.c"), UUID, IDS, null).block(TIMEOUT);
   }
 
-  /** The documents of the first {@code _id}. */
+  /** The documents that have the {@code _id} 1. */
   private static List<String> json(SourceReads.Documents read) {
     return read.of(Ids.key(new BsonInt32(1))).stream().map(BsonDocument::toJson).toList();
   }
@@ -106,7 +106,10 @@ class SourceReadsTest {
                 "{level: 'majority', afterClusterTime: {$timestamp: {t: 9, i: 2}}}"));
   }
 
-  /** A {@code getMore} may go to another mongos, which does not have the cursor. */
+  /**
+   * A {@code getMore} may go to another mongos, which does not have the cursor. So each half is
+   * read by its own find.
+   */
   @Test
   void whatDoesNotFitIntoAReplyIsReadInHalves() {
     AtomicInteger finds = new AtomicInteger();
@@ -154,7 +157,10 @@ class SourceReadsTest {
     assertThat(server.seen("find")).isEmpty();
   }
 
-  /** The cluster time of a read may be older than the snapshots that a server keeps. */
+  /**
+   * The cluster time of a read may be older than the snapshots that a server keeps. Then the read
+   * is repeated with a new time.
+   */
   @Test
   void aTimeThatIsTooOldIsAskedForAnew() {
     AtomicInteger finds = new AtomicInteger();

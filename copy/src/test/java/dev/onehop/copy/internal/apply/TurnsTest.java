@@ -35,7 +35,7 @@ class TurnsTest {
     assertThat(begun).containsExactly("first", "second", "third");
   }
 
-  /** Work that can't write a document fails, and runs again after other work. */
+  /** Work may fail, for example because it can't write a document. Then it may run again later. */
   @Test
   void whatFailsMayHaveAnotherTurn() {
     assertThat(

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The features that a copy may use at a cluster, by the cluster's versions. */
+/** The features of a cluster that a copy may use. They depend on the versions of the cluster. */
 class ClusterEndTest {
   @ParameterizedTest
   @CsvSource({"13, 5.0, false, false", "17, 5.0, false, true", "17, 6.0, true, true"})
@@ -41,7 +41,7 @@ class ClusterEndTest {
     }
   }
 
-  /** A resumed job needs the cluster time, but may have nothing to read before. */
+  /** A resumed job needs the cluster time at its start, before it has read anything. */
   @Test
   void theClusterTimeIsKnownWithoutReads() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet()) {

@@ -45,7 +45,7 @@ class RightsTest {
     rights.check();
   }
 
-  /** Without access control, every command is allowed. */
+  /** Without access control, every command is allowed, so no privilege is missing. */
   @Test
   void whereThereAreNoUsersNothingIsLacking() throws InterruptedException {
     check();

@@ -53,7 +53,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   private volatile boolean mongos;
   private volatile @Nullable BsonDocument clusterTime;
 
-  /** Creates a replica set that behaves as MongoDB 6.0. */
+  /** Creates a replica set that behaves like MongoDB 6.0. */
   public ScriptedReplicaSet() {
     this(17, "6.0");
   }

@@ -86,7 +86,10 @@ class CopyWriterTest {
     assertThat(server.stored(THERE)).containsExactly(json("{_id: 1, a: 1}"), json("{_id: 2}"));
   }
 
-  /** A document that the destination already has is never older than the copied document. */
+  /**
+   * A document that the destination already has is never older than the copied document, so it is
+   * not overwritten.
+   */
   @Test
   void aBatchThatComesTwiceChangesNothing() throws InterruptedException {
     server.store(THERE, "{_id: 2, a: 'newer'}");
@@ -108,7 +111,10 @@ class CopyWriterTest {
         .containsOnly(true);
   }
 
-  /** Since the copy of a document, its value of a unique index has moved to another document. */
+  /**
+   * After a document was copied, its value of a unique index has moved to another document of the
+   * source.
+   */
   @Test
   void whoHasAValueOfAnotherIsWrittenAsTheSourceHasIt() throws InterruptedException {
     String refusal =

@@ -59,7 +59,7 @@ class PlanTest {
     server.close();
   }
 
-  /** Another process of the same job. */
+  /** The plan as another process of the same job uses it. */
   private Plan another() {
     return new Plan(destination, STATE, ID);
   }
@@ -157,7 +157,7 @@ class PlanTest {
     assertThat(server.stored(STATE + ".ranges")).hasSize(1);
   }
 
-  /** A write is sent again if its reply is lost. */
+  /** A write is sent again if its reply is lost. It must take effect only once. */
   @Test
   void whatIsStoredTwiceIsThereOnce() throws InterruptedException {
     server.script(

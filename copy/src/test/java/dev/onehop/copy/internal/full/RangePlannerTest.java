@@ -90,7 +90,7 @@ class RangePlannerTest {
     assertThat(planned.collection().index()).isNull();
   }
 
-  /** A random sample may have the same document several times. */
+  /** A random sample may contain the same document several times. Even then, no range is empty. */
   @Test
   void noRangeIsEmptyByWhatIsKnown() throws InterruptedException {
     has("{count: 40, size: 4000}", "{_id: 7}", "{_id: 7}", "{_id: 7}", "{_id: 7}");

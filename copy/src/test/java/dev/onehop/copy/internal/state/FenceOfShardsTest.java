@@ -41,7 +41,7 @@ class FenceOfShardsTest {
     mongos.close();
   }
 
-  /** Changes the metadata as a cluster does for a command. */
+  /** Changes the metadata as a real cluster would after this command. */
   private @Nullable BsonDocument metadata(BsonDocument command) {
     switch (command.getFirstKey()) {
       case "shardCollection" -> {
@@ -129,8 +129,8 @@ class FenceOfShardsTest {
   }
 
   /**
-   * A document of the fence may have moved while it was written, so that its old shard was not
-   * reached.
+   * A document of the fence may have moved while it was written, so the write may not have reached
+   * its old shard. Then the lane is raised again.
    */
   @Test
   void aLaneIsRaisedAgainWhenPlacesHaveMovedMeanwhile() {

@@ -66,7 +66,10 @@ class DestinationStructureTest {
     return spec(CollectionSpec.Kind.COLLECTION, options, indexes);
   }
 
-  /** An expiry would remove documents whose changes are not applied yet. */
+  /**
+   * An expiry would remove documents whose changes are not applied yet. So the collection is
+   * created without it.
+   */
   @Test
   void aCollectionIsCreatedWithItsOptionsButExpiresNothingYet() throws InterruptedException {
     structure.create(
@@ -164,7 +167,10 @@ class DestinationStructureTest {
         .hasMessageContaining("too many");
   }
 
-  /** A collection with the same name but another UUID may belong to another user. */
+  /**
+   * A collection with the same name but another UUID may belong to another user, so it must not be
+   * dropped.
+   */
   @Test
   void onlyWhatWasListedIsDropped() throws InterruptedException {
     BsonDocument info = json("{uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}");
