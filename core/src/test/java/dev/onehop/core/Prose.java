@@ -31,7 +31,7 @@ final class Prose {
   static final String HEADER = "file,phrases,long sentences,passive chains";
   static final int MOST_WORDS = 25;
 
-  /** The name under which the texts of all commands' help count. */
+  /** The name of the row of {@code prose.csv} for the help of all commands together. */
   static final String HELP = "help";
 
   private static final int MOST_PASSIVES = 2;
@@ -201,7 +201,7 @@ final class Prose {
         fenced = !fenced;
         line = "";
       } else if (fenced || (line.startsWith("    ") && before.isBlank())) {
-        continue; // an indented block continues while the previous line is kept
+        continue; // "before" stays blank, so the next indented line is left out, too
       } else if (line.startsWith("|")) {
         line = line.matches("[|:\\- ]+") ? "" : "\n\n" + line.replaceAll("(?<!\\\\)\\|", "\n\n");
       } else if (line.matches("#+ .*")) {
@@ -284,7 +284,7 @@ final class Prose {
     return budgets;
   }
 
-  /** One text for each file above its budget, which is zero for a file without one. */
+  /** One text for each file above its budget. The budget of a file without a row is zero. */
   static List<String> exceeded(Path root, Map<String, Figures> today, Map<String, Figures> budgets)
       throws IOException {
     List<String> exceeded = new ArrayList<>();

@@ -74,7 +74,7 @@ final class FieldConditions {
       case "$not" -> not(operand);
       case "$all" -> all(operand);
       case "$regex" -> regex(operand, siblings.get("$options"));
-      // The option belongs to $regex, which reads it.
+      // The case $regex reads this option, so the option itself allows all keys.
       case "$options" -> new Bounds(IntervalSet.ALL, IntervalSet.ALL);
       default -> Bounds.UNDECIDED;
     };

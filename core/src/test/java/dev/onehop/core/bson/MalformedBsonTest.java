@@ -35,7 +35,9 @@ class MalformedBsonTest {
           .map(pattern -> ShardKeyPattern.of(BsonDocument.parse(pattern)))
           .toList();
 
-  /** Each case is {@code {v: ...}} with an error that the message names. */
+  /**
+   * Each case has the bytes of a document and a part of the message about the error in these bytes.
+   */
   @ParameterizedTest
   @CsvSource({
     "'', a document of 0 bytes",

@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Target(ElementType.METHOD)
 @Repeatable(Bar.All.class)
 public @interface Bar {
-  /** The value of {@link #moreBytes} without a limit. */
+  /** The value of {@link #moreBytes} that means no limit. */
   int ANY = -1;
 
   /** The name of the bar in the table; unique. */

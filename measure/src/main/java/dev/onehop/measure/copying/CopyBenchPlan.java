@@ -87,7 +87,7 @@ public record CopyBenchPlan(
             : List.of(CopyTool.DRIVER, CopyTool.ONEHOP));
   }
 
-  /** Adds all rounds of a kind. Their numbers continue after the rounds of earlier tools. */
+  /** Adds all rounds of a kind of copy. The numbers of the rounds start after {@code earlier}. */
   private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
     List<CopyTool> turned = new ArrayList<>(scene.tools());
     Collections.reverse(turned);

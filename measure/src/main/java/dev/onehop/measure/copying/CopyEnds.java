@@ -55,7 +55,8 @@ final class CopyEnds implements AutoCloseable {
     }
     progress.phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
-    // SLF4J prints a warning if two threads use it for the first time at the same moment.
+    // SLF4J prints a warning if two threads use it for the first time at the same moment. So this
+    // thread uses it before other threads start.
     Object unusedLog = LoggerFactory.getILoggerFactory();
     Parallel.forEach(missing, start -> start.run(session));
   }

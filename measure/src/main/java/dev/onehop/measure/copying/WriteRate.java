@@ -24,7 +24,7 @@ final class WriteRate {
    *
    * @param startSeconds the time from the start until 1 % of the writes were done
    * @param seconds the time from then until 99 % of the writes were done
-   * @param series the documents per second in each whole second of this time
+   * @param series the documents per second in each whole second of {@code seconds}
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}
 

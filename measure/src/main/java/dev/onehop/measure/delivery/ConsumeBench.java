@@ -41,7 +41,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
    *
    * @param run the number that marks the rows
    * @param start the cluster time before the first of them
-   * @param count the number of rows, each version counted
+   * @param count the number of versions of rows
    * @param rows the acknowledged rows
    */
   record Backlog(int run, BsonTimestamp start, long count, RowSet rows) {}

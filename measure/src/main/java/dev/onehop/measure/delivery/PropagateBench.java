@@ -41,8 +41,8 @@ public final class PropagateBench
   /**
    * Creates a bench for a plan.
    *
-   * @param standInWaits whether streams of stand-in routers wait, as streams of a mongos do, until
-   *     each shard reports a later time
+   * @param standInWaits whether a stream of a stand-in router delivers an event only after each
+   *     shard has reported a later time, as a stream of a mongos does
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;

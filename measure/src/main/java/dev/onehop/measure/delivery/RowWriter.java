@@ -45,7 +45,7 @@ final class RowWriter implements AutoCloseable {
   private final RowSet versions = new RowSet();
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> running =
-      new ArrayList<>(); // only the thread that starts and stops uses it
+      new ArrayList<>(); // used only by the thread that starts and stops this writer
   private BiConsumer<RawBsonDocument, Row> listener = (last, row) -> {};
   private volatile boolean stopped;
 
@@ -80,8 +80,8 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Sets a listener for the start of each write. It receives the last document of the write and its
-   * row. The caller sets it before the first write.
+   * Sets a listener for the start of each write. The listener receives the last document of the
+   * write and the row of this document. The caller sets it before the first write.
    */
   void onWrite(BiConsumer<RawBsonDocument, Row> called) {
     listener = called;
@@ -98,7 +98,7 @@ final class RowWriter implements AutoCloseable {
    * Inserts rows in one write on the caller's thread.
    *
    * @param group the group of these rows
-   * @param dueMicros the time when the write was due; null for now
+   * @param dueMicros the time when the write was due; null if the write is due now
    */
   void insert(int group, int count, @Nullable Long dueMicros) {
     callers.write(group, count, dueMicros, false);

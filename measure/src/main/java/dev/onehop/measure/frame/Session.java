@@ -154,7 +154,8 @@ public final class Session {
 
   /**
    * Returns the cause of a failure: the end of a server, if there was one, or the failure itself.
-   * The end of a server may be detected a little later than failures of operations.
+   * The end of a server may be detected a little later than failures of operations, so this method
+   * waits a short time for it.
    */
   private Failure causeOf(Failure failure) {
     try {

@@ -60,7 +60,8 @@ public final class PointsPlan {
    *
    * @param properties the YCSB properties from the command line
    * @param rounds the number of measurements of each point, at least one
-   * @param seed the seed of the random order of the points, and of the resamples for intervals
+   * @param seed the seed of the random order of the points, and of the resampling for the intervals
+   *     of ratios
    */
   public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 public final class ShardEnumerator implements SplitEnumerator<ShardSplit, AssignedSplits> {
   private static final Logger log = LoggerFactory.getLogger(ShardEnumerator.class);
 
-  /** The interval at which the list of shards is read. It delays watermarks by the same time. */
+  /** The interval at which the list of shards is read. Watermarks may be late by this time. */
   private static final long PERIOD_MILLIS = 100;
 
   private static final Duration READING = Duration.ofSeconds(30);
@@ -52,8 +52,8 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private volatile boolean complete;
 
   /**
-   * The list of shards that was read, and the position at which the stream starts. Only the first
-   * result has this position.
+   * A list of shards that was read. Only the first list has a start, the position at which the
+   * stream starts.
    */
   private record Look(@Nullable Checkpoint start, ShardParts.Shards shards) {}
 

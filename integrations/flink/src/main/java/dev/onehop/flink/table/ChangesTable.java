@@ -54,7 +54,8 @@ final class ChangesTable
   /**
    * The options of the table.
    *
-   * @param startSeconds the cluster time to start at, in seconds since 1970; null for now
+   * @param startSeconds the cluster time to start at, in seconds since 1970; null to start at the
+   *     present time
    */
   record Settings(
       String uri,
