@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /**
  * Counts the code of each module, and compares it with the limits in {@code budgets.csv}. The
  * command {@code java core/src/test/java/dev/onehop/core/Budgets.java} prints the current figures
- * in the format of this file.
+ * in the format of {@code budgets.csv}.
  */
 final class Budgets {
   static final String HEADER = "module,code lines,public types";

@@ -20,11 +20,12 @@ import java.util.stream.Stream;
  *
  * <ul>
  *   <li>{@code java core/src/test/java/dev/onehop/core/Prose.java} prints the current figures in
- *       the format of this file.
- *   <li>{@code java .../Prose.java --findings docs/copy.md} prints each finding of a file, {@code
- *       --findings help} the findings of the help.
+ *       the format of {@code prose.csv}.
+ *   <li>{@code java .../Prose.java --findings docs/copy.md} prints each finding of a file; {@code
+ *       --findings help} prints the findings of the help.
  *   <li>{@code java .../Prose.java --summary} prints the counts of each phrase and the words per
- *       sentence of each file; also of the comments of main code, which are not limited.
+ *       sentence of each file, and the same figures of the comments of main code, which have no
+ *       limit.
  * </ul>
  */
 final class Prose {

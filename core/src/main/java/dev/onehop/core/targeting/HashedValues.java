@@ -16,8 +16,7 @@ import org.bson.types.Decimal128;
 
 /**
  * The hashes of the values that equal a given value. Usually there is one hash. But the same number
- * may be stored as a double or as a Decimal128. Their hashes differ unless the number is an
- * integer.
+ * may be stored as a double or as a Decimal128. A number that is no integer then has two hashes.
  */
 final class HashedValues {
   private static final int DECIMAL128_DIGITS = 34;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * A set of shard keys: a union of boxes, each the product of one {@link IntervalSet} per field. It
- * contains every key that a matching document can have, and possibly others. Immutable.
+ * contains every key that a matching document can have, and possibly other keys. Immutable.
  */
 final class KeySpace {
   /**

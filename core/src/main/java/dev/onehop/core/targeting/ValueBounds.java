@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of one shard key field that satisfy a comparison with a value, by the rules of the query
- * language. Comparisons apply within a value's type class. Null equals a missing field, and before
- * 8.0 also undefined. NaN equals only itself.
+ * language. Comparisons apply within a value's type class. Null also equals a missing field, and on
+ * servers before 8.0 also undefined. NaN equals only itself.
  *
  * <p>The rules rely on a restriction of sharded collections: no array is at or above a shard key
- * field, so that a field has one value, which is its key.
+ * field. Each field therefore has one value, which is the field's key.
  */
 final class ValueBounds {
   private static final byte[] NULL = SortableKey.encode(BsonNull.VALUE);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * have no arrays on the paths of the filter.
  *
  * @param order the order of all values
- * @param undefinedIsNull whether null in a filter equals undefined, as it does before 8.0
+ * @param undefinedIsNull whether null in a filter equals undefined, as on servers before 8.0
  * @param let variables of {@code $expr}
  */
 public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, BsonDocument let) {

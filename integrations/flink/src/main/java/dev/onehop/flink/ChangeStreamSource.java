@@ -67,7 +67,7 @@ public final class ChangeStreamSource<T>
   /**
    * Creates a source with one split per shard.
    *
-   * @param stream creates the stream, in the job manager and in each task manager
+   * @param stream creates the stream; called in the job manager and in each task manager
    * @param deserializer converts the stream's events into records
    */
   public static <T> ChangeStreamSource<T> of(

@@ -56,8 +56,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The source on a small Flink cluster and three real shards. Ranges move while task managers are
- * killed. Each version of each document must count exactly once in the job's state, in order.
+ * Runs the source on a small Flink cluster with three real shards. Ranges move while task managers
+ * are killed. Each version of each document must count exactly once in the job's state, in order.
  *
  * <p>With {@code -Donehop.it.flink.seconds=300}, the test writes for five minutes.
  */

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The statements of docs/cdc.md on a small Flink cluster and three real shards. Documents are
+ * Runs the statements of docs/cdc.md on a small Flink cluster with three real shards. Documents are
  * inserted, changed and deleted while ranges move and task managers are killed. At the end, the
  * keyed sink has the same documents as the collection.
  *

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The settings of the copy bench.
  *
  * @param pairs the kinds of sources and destinations
- * @param kinds the kinds of {@link CopyBenchRun}, in their order
+ * @param kinds the kinds of {@link CopyBenchRun}, in the order of measurement
  * @param records the number of documents of all collections together
  * @param collections the numbers of collections that share the documents, measured one after the
  *     other

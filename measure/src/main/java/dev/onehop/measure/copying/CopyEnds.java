@@ -92,7 +92,8 @@ final class CopyEnds implements AutoCloseable {
             .mongod(plan.mongod())
             .mongos(plan.mongos())
             // Stand-in routers use the optimizing compiler except in a quick run or with limited
-            // processors. In these cases, its compilation slows down the measured operations.
+            // processors. In these cases, the optimizing compiler would slow down the measured
+            // operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));

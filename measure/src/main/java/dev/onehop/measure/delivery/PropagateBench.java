@@ -137,7 +137,7 @@ public final class PropagateBench
   /**
    * The time after which missing signals count as lost. It is longer than all usual waits of a
    * mongos: first for the no-op of an idle server, and then until that server stops waiting for
-   * events. A server may skip one no-op.
+   * events. A server may skip one no-op, so the time has room for two.
    */
   private Duration patience() {
     return Duration.ofSeconds(30)

@@ -81,7 +81,7 @@ final class RowWriter implements AutoCloseable {
 
   /**
    * Sets a listener for the start of each write. The listener receives the last document of the
-   * write and the row of this document. The caller sets it before the first write.
+   * write and the row of this document. The caller must set the listener before the first write.
    */
   void onWrite(BiConsumer<RawBsonDocument, Row> called) {
     listener = called;

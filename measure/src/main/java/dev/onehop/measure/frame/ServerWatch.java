@@ -88,8 +88,8 @@ public final class ServerWatch implements AutoCloseable {
    * Returns the fraction of a window's operations that each shard executed.
    *
    * @param counts the numbers of operations since the shards' start. They are interpolated between
-   *     two samples, so that operations before and after the window do not count. A shard counts
-   *     from its first sample
+   *     two samples, so that operations before and after the window do not count. The operations of
+   *     a shard count from the first sample that contains the shard
    * @return the fractions by shard; empty if there were no operations
    */
   static Map<String, Double> shares(

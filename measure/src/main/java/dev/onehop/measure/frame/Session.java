@@ -218,7 +218,7 @@ public final class Session {
   }
 
   /**
-   * Returns the facts of the run on the session's cluster, for its results.
+   * Returns the facts of the run on the session's cluster, for the run's results.
    *
    * @param points the number of planned points, each counted once for all its rounds
    * @param load the loaded data and the kind of measurement

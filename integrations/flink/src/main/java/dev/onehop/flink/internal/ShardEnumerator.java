@@ -25,7 +25,8 @@ import reactor.core.publisher.Mono;
  * shards with events up to this position. Otherwise watermarks would pass unread events of a new
  * shard.
  *
- * <p>Only Flink's coordinator thread uses an instance. {@link #look} runs on another thread.
+ * <p>Only Flink's coordinator thread uses an instance, except for {@link #look}, which runs on
+ * another thread.
  */
 public final class ShardEnumerator implements SplitEnumerator<ShardSplit, AssignedSplits> {
   private static final Logger log = LoggerFactory.getLogger(ShardEnumerator.class);

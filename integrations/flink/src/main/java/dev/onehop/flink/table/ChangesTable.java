@@ -84,7 +84,7 @@ final class ChangesTable
 
   /**
    * @param schema the physical columns of the table
-   * @param zone the zone of times in strings
+   * @param zone the time zone for times in strings
    */
   ChangesTable(Settings settings, DataType schema, ZoneId zone) {
     this.settings = settings;
