@@ -22,8 +22,8 @@ final class Budgets {
       Pattern.compile("^public .*\\b(class|interface|enum|record)\\b", Pattern.MULTILINE);
 
   /**
-   * The lines of main code without blank lines and comments, and the number of files with a public
-   * type.
+   * The number of lines of main code without blank lines and comments, and the number of files with
+   * a public type.
    */
   record Figures(int lines, int types) {}
 

@@ -17,8 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes a copy of a sharded collection and keeps the copy up to date. Several processes may run at
- * the same time. They share the channels, and each document and event is written exactly once.
+ * Makes a copy of a sharded collection and keeps the copy up to date. Several processes may run
+ * at the same time. They share the channels, and each document and event is written exactly once.
  */
 public final class Mirror {
   private static final int CHANNELS = 8;

@@ -29,8 +29,8 @@ record Bounds(IntervalSet may, IntervalSet must) {
   }
 
   /**
-   * The bounds of the negated condition. A key that the condition always matches never matches now,
-   * and the reverse.
+   * The bounds of the negated condition. A key that the condition always matches never matches the
+   * negation, and the reverse.
    */
   Bounds not() {
     return new Bounds(must.complement(), may.complement());

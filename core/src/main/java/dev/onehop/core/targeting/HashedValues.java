@@ -24,8 +24,8 @@ final class HashedValues {
   private HashedValues() {}
 
   /**
-   * The keys of all values equal to {@code value}; all keys if a nested number makes these values
-   * too many.
+   * The keys of all values equal to {@code value}. The result is all keys if a number inside {@code
+   * value} can be stored in several ways.
    */
   static IntervalSet equalTo(BsonValue value) {
     if (value.isNumber()) {

@@ -115,7 +115,7 @@ final class IntervalSet {
     return new IntervalSet(List.copyOf(rest));
   }
 
-  /** The set in the encoding of a descending field. */
+  /** This set, converted to the encoding of a descending field. */
   IntervalSet flipped() {
     List<Interval> flipped = new ArrayList<>(intervals.size());
     for (int i = intervals.size() - 1; i >= 0; i--) {

@@ -128,7 +128,7 @@ public final class Target {
     return broadcast || (chunks != null ? chunks.get(chunk) : chunk == onlyChunk);
   }
 
-  /** An explanation with up to {@code maxChunks} of the chunks. */
+  /** An explanation that lists up to {@code maxChunks} of the target's chunks. */
   public TargetExplanation explain(int maxChunks) {
     List<Chunk> listed = new ArrayList<>();
     int total = table.isSharded() ? table.chunkCount() : 0;

@@ -206,7 +206,7 @@ public final class Targeter {
     }
     BitSet chunks = KeyRanges.chunks(table, space);
     if (chunks.isEmpty()) {
-      // No chunk can have a match, but a shard has to return the empty result.
+      // No chunk can have a match, but some shard has to return the empty result.
       return Target.chunk(table, 0, "no document can match; any shard can return the empty result");
     }
     String why = "the filter restricts " + String.join(", ", boundFields(pattern, space));

@@ -187,7 +187,7 @@ class MalformedBsonTest {
     return bytes;
   }
 
-  /** Corrects the document's own length, so that its content is read. */
+  /** Corrects the length at the start of the document, so that the parser reads the rest. */
   private static byte[] withLength(byte[] bytes) {
     if (bytes.length >= 4) {
       ByteOrders.putInt(bytes, 0, Integer.reverseBytes(bytes.length));

@@ -11,7 +11,10 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
-/** Reads the two files of values that a real server has ordered and hashed. */
+/**
+ * Reads the two files that a real server has made: values with their order, and values with their
+ * hashes.
+ */
 final class Vectors {
   private Vectors() {}
 

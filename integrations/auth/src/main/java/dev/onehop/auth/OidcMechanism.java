@@ -34,7 +34,7 @@ final class OidcMechanism implements Mechanism {
   private final OidcCallback tokens;
   private final @Nullable List<String> allowedHosts;
   private final Object calls = new Object();
-  // A thread that writes this field holds the lock "calls".
+  // A thread that writes this field must hold the lock "calls".
   private volatile Known known = new Known(null, null, null);
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * GSSAPI without Kerberos. A SASL client of this test replaces the SASL client of the Java runtime.
+ * Tests GSSAPI without Kerberos. A SASL client of this test replaces the SASL client of the Java
+ * runtime.
  */
 class GssapiTest {
   private final Provider provider = new OwnClients();

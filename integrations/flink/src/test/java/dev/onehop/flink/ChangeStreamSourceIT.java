@@ -87,8 +87,8 @@ class ChangeStreamSourceIT {
   private static final int KEYS = 120;
 
   /**
-   * The {@code _id} of the document that is written until the job has begun. The job may not see
-   * its first versions.
+   * The {@code _id} of the document that is written until the job has begun. The job may miss the
+   * first versions of this document.
    */
   private static final int PROBE = -1;
 

@@ -81,7 +81,7 @@ public class WireCodecBenchmark {
     return OpMsg.decode(encoded.duplicate());
   }
 
-  /** Decodes the whole document of the same message, as the driver does. */
+  /** Decodes the whole document of a message, as the driver does. */
   @Benchmark
   public BsonDocument driverDecodesDocument() {
     ByteBuffer document = body.duplicate().order(ByteOrder.LITTLE_ENDIAN);

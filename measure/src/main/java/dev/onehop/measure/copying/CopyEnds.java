@@ -110,8 +110,8 @@ final class CopyEnds implements AutoCloseable {
                       new Document("replSetResizeOplog", 1)
                           .append("size", (double) OPLOG_MEBIBYTES)));
       if (plan.routerCpus() != null) {
-        // This first limit allows all processors. It fails, before any measurement, if limits do
-        // not work on this machine.
+        // This first limit allows all processors. It only tests, before any measurement, whether
+        // limits work on this machine.
         end.limitRouters(Runtime.getRuntime().availableProcessors());
       }
       return end;

@@ -34,8 +34,7 @@ public final class PropagateBench
   private final boolean standInWaits;
   private Map<String, Double> noops = Map.of();
 
-  // The number of this run. It distinguishes its rows from rows of earlier runs, whose events may
-  // still arrive.
+  // The number that marks the rows of this run, because events of earlier runs may still arrive.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
 
   /**

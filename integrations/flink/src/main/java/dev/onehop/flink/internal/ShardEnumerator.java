@@ -212,7 +212,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     running.remove(ended.splitId());
     String invalidated = ended.invalidated();
     if (invalidated != null) {
-      // An invalidation ends the whole stream, as in the driver.
+      // An invalidation ends the whole stream, as it ends the driver's stream.
       complete = true;
       for (String shard : shards) {
         leaving.merge(shard, invalidated, (one, other) -> one.compareTo(other) < 0 ? one : other);

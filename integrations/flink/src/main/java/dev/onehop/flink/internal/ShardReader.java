@@ -238,7 +238,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
       least = least == null || after.compareTo(least) < 0 ? after : least;
     }
     if (least == null) {
-      // There is no split, and none will be assigned.
+      // There is no split, and none will be assigned, so the output is idle.
       if (!idle) {
         idle = true;
         output.markIdle();
