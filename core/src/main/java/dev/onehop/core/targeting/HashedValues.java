@@ -16,7 +16,8 @@ import org.bson.types.Decimal128;
 
 /**
  * The hashes of the values that equal a given value. Usually there is one hash. But the same number
- * may be stored as a double or as a Decimal128. A number that is no integer then has two hashes.
+ * may be stored as a double or as a Decimal128. These two may have different hashes if the number
+ * has a fraction.
  */
 final class HashedValues {
   private static final int DECIMAL128_DIGITS = 34;

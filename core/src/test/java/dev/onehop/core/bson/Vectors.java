@@ -12,8 +12,8 @@ import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
 /**
- * Reads the two files that a real server has made: values with their order, and values with their
- * hashes.
+ * Reads the two files of values from a real server: one is in the server's order, the other has the
+ * server's hashes.
  */
 final class Vectors {
   private Vectors() {}

@@ -287,7 +287,7 @@ class FlinkSqlIT {
 
   /**
    * Ignores duplicate keys. A change of the shard key fails if the other shard still has an orphan
-   * with the same {@code _id}, from a range that it owned before.
+   * with the same {@code _id}.
    */
   private void tryWrite(long id) {
     try {

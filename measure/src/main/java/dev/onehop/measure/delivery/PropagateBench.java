@@ -41,7 +41,7 @@ public final class PropagateBench
    * Creates a bench for a plan.
    *
    * @param standInWaits whether a stream of a stand-in router delivers an event only after each
-   *     shard has reported a later time, as a stream of a mongos does
+   *     shard has reported a later time; a stream of a mongos always does so
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;
