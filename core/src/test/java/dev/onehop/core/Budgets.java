@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /**
  * Counts the code of each module, and compares it with the limits in {@code budgets.csv}. The
  * command {@code java core/src/test/java/dev/onehop/core/Budgets.java} prints the current figures
- * in the format of this file.
+ * in the format of {@code budgets.csv}.
  */
 final class Budgets {
   static final String HEADER = "module,code lines,public types";
@@ -22,8 +22,8 @@ final class Budgets {
       Pattern.compile("^public .*\\b(class|interface|enum|record)\\b", Pattern.MULTILINE);
 
   /**
-   * The lines of main code without blank lines and comments, and the number of files with a public
-   * type.
+   * The number of lines of main code without blank lines and comments, and the number of files with
+   * a public type.
    */
   record Figures(int lines, int types) {}
 

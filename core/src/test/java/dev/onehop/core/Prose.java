@@ -20,18 +20,19 @@ import java.util.stream.Stream;
  *
  * <ul>
  *   <li>{@code java core/src/test/java/dev/onehop/core/Prose.java} prints the current figures in
- *       the format of this file.
- *   <li>{@code java .../Prose.java --findings docs/copy.md} prints each finding of a file, {@code
- *       --findings help} the findings of the help.
+ *       the format of {@code prose.csv}.
+ *   <li>{@code java .../Prose.java --findings docs/copy.md} prints each finding of a file; {@code
+ *       --findings help} prints the findings of the help.
  *   <li>{@code java .../Prose.java --summary} prints the counts of each phrase and the words per
- *       sentence of each file; also of the comments of main code, which are not limited.
+ *       sentence of each file, and the same figures of the comments of main code, which have no
+ *       limit.
  * </ul>
  */
 final class Prose {
   static final String HEADER = "file,phrases,long sentences,passive chains";
   static final int MOST_WORDS = 25;
 
-  /** The name under which the texts of all commands' help count. */
+  /** The name of the row of {@code prose.csv} for the help of all commands together. */
   static final String HELP = "help";
 
   private static final int MOST_PASSIVES = 2;
@@ -201,7 +202,7 @@ final class Prose {
         fenced = !fenced;
         line = "";
       } else if (fenced || (line.startsWith("    ") && before.isBlank())) {
-        continue; // an indented block continues while the previous line is kept
+        continue; // "before" stays blank, so the next indented line is left out, too
       } else if (line.startsWith("|")) {
         line = line.matches("[|:\\- ]+") ? "" : "\n\n" + line.replaceAll("(?<!\\\\)\\|", "\n\n");
       } else if (line.matches("#+ .*")) {
@@ -284,7 +285,7 @@ final class Prose {
     return budgets;
   }
 
-  /** One text for each file above its budget, which is zero for a file without one. */
+  /** One text for each file above its budget. The budget of a file without a row is zero. */
   static List<String> exceeded(Path root, Map<String, Figures> today, Map<String, Figures> budgets)
       throws IOException {
     List<String> exceeded = new ArrayList<>();

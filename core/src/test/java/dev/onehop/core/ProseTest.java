@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The findings in pages and help never increase. */
+/** Checks that the number of findings in pages and help does not increase. */
 class ProseTest {
   @Test
   void noPageIsAboveItsBudget() throws IOException {

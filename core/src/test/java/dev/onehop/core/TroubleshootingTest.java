@@ -62,7 +62,10 @@ class TroubleshootingTest {
     assertThat(logged).filteredOn(message -> !isOnThePage(message, page)).isEmpty();
   }
 
-  /** Whether the page has the first sentence of a message. It need not have long advice. */
+  /**
+   * Whether the page has the first sentence of a message. The page need not have the advice after
+   * it.
+   */
   private static boolean isOnThePage(String message, String page) {
     return Arrays.stream(message.split("\\. ", 2)[0].split("\\{}", -1))
         .allMatch(part -> part.strip().length() <= 3 || page.contains(part.strip()));

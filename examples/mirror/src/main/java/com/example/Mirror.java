@@ -17,7 +17,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes a copy of a sharded collection and keeps it up to date. Several processes may run
+ * Makes a copy of a sharded collection and keeps the copy up to date. Several processes may run
  * at the same time. They share the channels, and each document and event is written exactly once.
  */
 public final class Mirror {
@@ -26,8 +26,8 @@ public final class Mirror {
   private Mirror() {}
 
   /**
-   * Copies the collection, then applies its changes. The result completes when the stream ends.
-   * Cancel the subscription to stop.
+   * Copies the collection, then applies its changes. The result completes when the stream of
+   * changes ends. To stop, cancel the subscription to the result.
    *
    * @param client the client of the cluster that has the copy
    * @param database the database of the copy, of the group's leases and of the sink's states

@@ -41,7 +41,7 @@ class OrdersApplicationTest {
 
   @DynamicPropertySource
   static void mongo(DynamicPropertyRegistry properties) {
-    // Spring Boot 4 uses the first property, Spring Boot 3.5 the second.
+    // Spring Boot 4 uses the first property. Spring Boot 3.5 uses the second property.
     properties.add("spring.mongodb.uri", () -> CLUSTER.url() + "/" + CLUSTER.database());
     properties.add("spring.data.mongodb.uri", () -> CLUSTER.url() + "/" + CLUSTER.database());
   }

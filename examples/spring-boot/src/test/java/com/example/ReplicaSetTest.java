@@ -15,7 +15,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The same application on a replica set: nothing is routed, and the log says so once. */
+/** Runs the same application on a replica set: nothing is routed, and the log says so once. */
 @ShardedCluster
 @ExtendWith(OutputCaptureExtension.class)
 class ReplicaSetTest {

@@ -8,12 +8,18 @@ record Bounds(IntervalSet may, IntervalSet must) {
   static final Bounds UNDECIDED = new Bounds(IntervalSet.ALL, IntervalSet.NONE);
   static final Bounds NOTHING = new Bounds(IntervalSet.NONE, IntervalSet.NONE);
 
-  /** Matches exactly these keys. */
+  /**
+   * The bounds of a condition that matches every document with one of these keys, and no other
+   * document.
+   */
   static Bounds exactly(IntervalSet set) {
     return new Bounds(set, set);
   }
 
-  /** Matches some of these keys, and no others. */
+  /**
+   * The bounds of a condition that may match a document with one of these keys, and no other
+   * document.
+   */
   static Bounds within(IntervalSet set) {
     return new Bounds(set, IntervalSet.NONE);
   }
@@ -22,7 +28,10 @@ record Bounds(IntervalSet may, IntervalSet must) {
     return new Bounds(may.and(other.may), must.and(other.must));
   }
 
-  /** Negates the condition: a key that always matched never matches, and the reverse. */
+  /**
+   * The bounds of the negated condition. A key that the condition always matches never matches the
+   * negation, and the reverse.
+   */
   Bounds not() {
     return new Bounds(must.complement(), may.complement());
   }

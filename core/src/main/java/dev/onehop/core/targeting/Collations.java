@@ -4,15 +4,15 @@ import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Decides whether strings are compared by bytes, like keys. */
+/** Decides whether an operation compares strings by their bytes, as shard keys are compared. */
 final class Collations {
   private static final String SIMPLE = "simple";
 
   private Collations() {}
 
   /**
-   * Whether an operation compares strings by bytes, like keys. If the operation has no collation,
-   * the collection's default collation decides.
+   * Whether an operation compares strings by their bytes, as shard keys are compared. If the
+   * operation has no collation, the collection's default collation decides.
    */
   static boolean isSimple(RoutingTable table, TargetingOptions options) {
     BsonDocument collation = options.collation();
@@ -24,7 +24,7 @@ final class Collations {
   }
 
   /**
-   * Whether a collation can change which values equal this value. It can if the value is a string
+   * Whether other values may equal this value under a collation. They may if the value is a string
    * or may contain one.
    */
   static boolean concerns(BsonValue value) {

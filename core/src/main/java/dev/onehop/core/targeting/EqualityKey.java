@@ -15,9 +15,10 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole shard key from a filter's equalities, by the server's rule for writes that need a
- * single shard. Only {@code {field: value}}, {@code $eq} and {@code $and} of these count. Each
- * field of the key must be present. An array, a regular expression or undefined is not an equality.
+ * Reads the whole shard key from a filter's equalities, as the server does for writes that need a
+ * single shard. The equalities are {@code {field: value}}, {@code $eq}, and {@code $and} of
+ * equalities. Each field of the key must have an equality. An array, a regular expression or
+ * undefined is not an equality.
  */
 final class EqualityKey {
   private static final int TYPICAL_KEY = 48;
@@ -27,7 +28,7 @@ final class EqualityKey {
 
   private EqualityKey() {}
 
-  /** The key, or null if the filter does not contain it. */
+  /** The shard key, or null if the filter does not contain the whole shard key. */
   static byte @Nullable [] of(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {
     EqualityKey found = new EqualityKey();

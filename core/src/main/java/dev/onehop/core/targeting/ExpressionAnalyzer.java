@@ -9,8 +9,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds from {@code $expr}: comparisons of a field with a constant or with a variable of {@code
- * let}, {@code $in} with a list of these, {@code $and} and {@code $or} of these comparisons.
+ * Finds the shard keys that {@code $expr} allows. It analyzes comparisons of a field with a
+ * constant, {@code $in} with a list of constants, {@code $and} and {@code $or}. Constants include
+ * variables of {@code let}.
  */
 final class ExpressionAnalyzer {
   private final List<ShardKeyField> fields;

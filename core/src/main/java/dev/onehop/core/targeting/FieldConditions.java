@@ -8,7 +8,10 @@ import org.bson.BsonRegularExpression;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 
-/** Bounds from the conditions on one shard key field: {@code {field: value}} or operators. */
+/**
+ * Finds the bounds for the conditions on one shard key field. A condition is {@code {field: value}}
+ * or a document of operators.
+ */
 final class FieldConditions {
   /**
    * A document whose first field has one of these names is a DBRef: a value, and not a document of
@@ -74,7 +77,7 @@ final class FieldConditions {
       case "$not" -> not(operand);
       case "$all" -> all(operand);
       case "$regex" -> regex(operand, siblings.get("$options"));
-      // The option belongs to $regex, which reads it.
+      // The case $regex reads this option, so the option itself allows all keys.
       case "$options" -> new Bounds(IntervalSet.ALL, IntervalSet.ALL);
       default -> Bounds.UNDECIDED;
     };

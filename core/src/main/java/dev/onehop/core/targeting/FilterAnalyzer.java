@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Determines the shard keys of documents that can match a filter. An unknown condition allows all
- * keys. A negation is passed down to the conditions on single fields: their bounds show which
- * values possibly match and which certainly match. For other conditions, only the possible matches
- * are known.
+ * keys. A negation is applied to conditions on single fields: their bounds have the values that
+ * possibly match and the values that certainly match. Of other conditions, only the possible
+ * matches are known, so their negation allows all keys.
  */
 final class FilterAnalyzer {
   private final List<ShardKeyField> fields;
@@ -90,7 +90,7 @@ final class FilterAnalyzer {
     return inside == null ? all() : inside;
   }
 
-  /** A condition on a document that contains a shard key field. */
+  /** Finds the keys for a condition on a parent document of a shard key field. */
   private KeySpace parent(int index, BsonPath rest, BsonValue condition) {
     if (!FieldConditions.isOperators(condition)) {
       return condition.isRegularExpression()
@@ -116,8 +116,8 @@ final class FilterAnalyzer {
   }
 
   /**
-   * Equality with a document that contains a shard key field. The field then has its value in the
-   * document, or null if the document does not contain it.
+   * Finds the keys if a parent document of a shard key field equals {@code value}. The field then
+   * has its value in {@code value}, or null if {@code value} does not contain the field.
    */
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);

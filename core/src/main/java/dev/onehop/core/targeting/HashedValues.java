@@ -15,15 +15,19 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
 /**
- * The hashes of the values that equal a given value. Usually there is one hash. But a number may be
- * stored as a double or as a Decimal128, which have different hashes unless they are integers.
+ * The hashes of the values that equal a given value. Usually there is one hash. But the same number
+ * may be stored as a double or as a Decimal128. These two may have different hashes if the number
+ * has a fraction.
  */
 final class HashedValues {
   private static final int DECIMAL128_DIGITS = 34;
 
   private HashedValues() {}
 
-  /** The keys of all values equal to {@code value}; all keys if there may be too many of them. */
+  /**
+   * The keys of all values equal to {@code value}. The result is all keys if a number inside {@code
+   * value} can be stored in several ways.
+   */
   static IntervalSet equalTo(BsonValue value) {
     if (value.isNumber()) {
       List<Interval> points = new ArrayList<>(2);
@@ -35,7 +39,7 @@ final class HashedValues {
     return isAmbiguous(value) ? IntervalSet.ALL : IntervalSet.of(pointOf(value));
   }
 
-  /** The keys of null and missing fields, and of undefined, which null matches in a filter. */
+  /** The keys of the values that null matches in a filter: null, missing fields and undefined. */
   static IntervalSet equalToNull(BsonValue nullValue) {
     return IntervalSet.union(List.of(pointOf(nullValue), pointOf(new BsonUndefined())));
   }

@@ -33,7 +33,7 @@ final class Interval {
     return new Interval(prefix, successor(prefix), null, null);
   }
 
-  /** All values that begin with {@code prefix}, the least of which is {@code least}. */
+  /** All values that begin with {@code prefix}. The least of these values is {@code least}. */
   static Interval startingWith(byte[] prefix, byte[] least) {
     return new Interval(least, successor(prefix), least, null);
   }
@@ -100,7 +100,7 @@ final class Interval {
     return Arrays.compareUnsigned(to, later.from) >= 0;
   }
 
-  /** The union of this interval and a later one without a gap. */
+  /** The union of this interval and {@code later}. There must be no gap between the two. */
   Interval join(Interval later) {
     int lower = Arrays.compareUnsigned(from, later.from);
     int upper = Arrays.compareUnsigned(to, later.to);
@@ -111,7 +111,7 @@ final class Interval {
         upper > 0 || (upper == 0 && last != null) ? last : later.last);
   }
 
-  /** The interval in the encoding of a descending field. */
+  /** This interval, converted to the encoding of a descending field. */
   Interval flipped() {
     // Flipped bits exchange the limits. If x >= from or x begins with from, then ~x <= ~from or ~x
     // begins with ~from. The same applies to the other limit.
@@ -124,7 +124,10 @@ final class Interval {
         first == null ? null : flip(first));
   }
 
-  /** The least bytes above everything that begins with {@code prefix}; 0xFF if there are none. */
+  /**
+   * The least byte string above all byte strings that begin with {@code prefix}; 0xFF if there is
+   * none.
+   */
   static byte[] successor(byte[] prefix) {
     for (int i = prefix.length - 1; i >= 0; i--) {
       if (prefix[i] != (byte) 0xFF) {

@@ -26,7 +26,8 @@ final class IntervalSet {
     List<Interval> joined = new ArrayList<>(sorted.size());
     for (Interval next : sorted) {
       int last = joined.size() - 1;
-      // Adjacent points are not joined, because bounds of the next field apply only after a point.
+      // Adjacent points stay separate: a condition on the next field reduces the keys of a point,
+      // but not the keys inside an interval.
       if (last >= 0
           && (overlap(joined.get(last), next) || !bothPoints(joined.get(last), next))
           && joined.get(last).reaches(next)) {
@@ -114,7 +115,7 @@ final class IntervalSet {
     return new IntervalSet(List.copyOf(rest));
   }
 
-  /** The set in the encoding of a descending field. */
+  /** This set, converted to the encoding of a descending field. */
   IntervalSet flipped() {
     List<Interval> flipped = new ArrayList<>(intervals.size());
     for (int i = intervals.size() - 1; i >= 0; i--) {

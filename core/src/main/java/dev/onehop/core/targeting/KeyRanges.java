@@ -14,8 +14,8 @@ import org.bson.BsonMinKey;
  */
 final class KeyRanges {
   /**
-   * The most ranges that a box is expanded to. Above this number, fewer fields are expanded, and
-   * the ranges are wider.
+   * The largest number of ranges for one box. If a box needs more ranges, only its first fields are
+   * used, and the ranges are wider.
    */
   private static final int MAX_RANGES = 16_384;
 

@@ -6,10 +6,13 @@ import java.util.List;
 
 /**
  * A set of shard keys: a union of boxes, each the product of one {@link IntervalSet} per field. It
- * contains every key that a matching document can have, and possibly others. Immutable.
+ * contains every key that a matching document can have, and possibly other keys. Immutable.
  */
 final class KeySpace {
-  /** Above this number of boxes the result is less precise, but still correct. */
+  /**
+   * The largest number of boxes. A larger union is replaced by the smallest single box around it,
+   * which is less precise, but still correct.
+   */
   private static final int MAX_BOXES = 128;
 
   private final int fields;
@@ -56,7 +59,7 @@ final class KeySpace {
       return this;
     }
     if ((long) boxes.size() * other.boxes.size() > MAX_BOXES) {
-      // If an operand is replaced by a larger one, the result still contains the intersection.
+      // The collapsed operand is larger, so the result still contains the whole intersection.
       return boxes.size() <= other.boxes.size() ? collapsed().and(other) : and(other.collapsed());
     }
     List<IntervalSet[]> common = new ArrayList<>();

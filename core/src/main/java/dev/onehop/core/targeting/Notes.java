@@ -3,7 +3,9 @@ package dev.onehop.core.targeting;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** The conditions of a filter that give no bounds. They are named in the reason of a decision. */
+/**
+ * The conditions of a filter that give no bounds. The reason of a decision names these conditions.
+ */
 final class Notes {
   private static final int MAX = 3;
 

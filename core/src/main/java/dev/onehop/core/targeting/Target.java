@@ -62,7 +62,7 @@ public final class Target {
     return new Target(table, List.copyOf(table.shards()), NO_CHUNK, null, true, reason);
   }
 
-  /** Creates a target of any chunks, at least one. */
+  /** Creates a target of one or more chunks. */
   static Target chunks(RoutingTable table, BitSet chunks, String reason) {
     int first = chunks.nextSetBit(0);
     if (chunks.cardinality() == 1) {
@@ -77,7 +77,7 @@ public final class Target {
     return new Target(table, List.copyOf(shards), NO_CHUNK, chunks, false, reason);
   }
 
-  /** The routing table of this decision. */
+  /** The routing table from which this target was determined. */
   public RoutingTable table() {
     return table;
   }
@@ -128,7 +128,7 @@ public final class Target {
     return broadcast || (chunks != null ? chunks.get(chunk) : chunk == onlyChunk);
   }
 
-  /** An explanation with up to {@code maxChunks} of the chunks. */
+  /** An explanation that lists up to {@code maxChunks} of the target's chunks. */
   public TargetExplanation explain(int maxChunks) {
     List<Chunk> listed = new ArrayList<>();
     int total = table.isSharded() ? table.chunkCount() : 0;

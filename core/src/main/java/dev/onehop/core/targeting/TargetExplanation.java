@@ -7,7 +7,7 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of an operation and the reason, for display.
+ * The target of an operation and the reason for this target, for display.
  *
  * @param namespace the collection
  * @param shardKey the collection's shard key pattern; null if the collection is unsharded

@@ -28,7 +28,7 @@ public final class Targeter {
 
   private Targeter() {}
 
-  /** The target of a find; also for counts and distinct. */
+  /** The target of a find, a count or a distinct. */
   public static Target find(RoutingTable table, BsonDocument filter, TargetingOptions options) {
     if (!table.isSharded()) {
       return Target.primary(table);
@@ -44,9 +44,9 @@ public final class Targeter {
   }
 
   /**
-   * The target of the first stages of a pipeline. The leading {@code $match} stages determine it,
-   * also if {@code $sort} stages are before or between them. The caller has to handle stages that
-   * read or write other collections.
+   * The target of a pipeline. The leading {@code $match} stages determine the target; {@code $sort}
+   * stages may stand before or between them. The caller has to handle stages that read or write
+   * other collections.
    */
   public static Target aggregate(
       RoutingTable table, List<BsonDocument> pipeline, TargetingOptions options) {
@@ -92,7 +92,7 @@ public final class Targeter {
   /**
    * The target of an update.
    *
-   * @param update operators, a pipeline, or a whole document, as in {@link #replace}
+   * @param update operators, a pipeline, or a whole document, which is handled by {@link #replace}
    */
   public static Target update(
       RoutingTable table,
@@ -113,9 +113,9 @@ public final class Targeter {
   /**
    * The target of a replacement. If the filter determines a single shard, the target is this shard.
    * Otherwise, if the filter is an exact {@code _id}, the target is the shard of the replacement
-   * itself: the server does not allow a document to move if the filter has no shard key. Other
-   * replacements may match on any shard of the filter. Servers before 7.0 search only the
-   * replacement's shard, later servers search all shards.
+   * itself: the server does not allow a document to move if the filter has no shard key. For other
+   * replacements, the target is every shard that the filter allows: servers from 7.0 on search all
+   * these shards. Earlier servers search only the shard of the replacement.
    */
   public static Target replace(
       RoutingTable table,
@@ -206,7 +206,7 @@ public final class Targeter {
     }
     BitSet chunks = KeyRanges.chunks(table, space);
     if (chunks.isEmpty()) {
-      // No chunk can have a match, but a shard has to return the empty result.
+      // No chunk can have a match, but some shard has to return the empty result.
       return Target.chunk(table, 0, "no document can match; any shard can return the empty result");
     }
     String why = "the filter restricts " + String.join(", ", boundFields(pattern, space));
@@ -225,9 +225,9 @@ public final class Targeter {
   }
 
   /**
-   * The key of a filter that has a plain value for the only shard key field, at the top level. This
-   * is the common case. Further conditions do not matter, because they can only reduce the result.
-   * Null if the filter has another form.
+   * The key if the shard key has one field and the filter's top level has a plain value for it;
+   * otherwise null. This is the common case. Other conditions of the filter do not matter, because
+   * they can only reduce the result.
    */
   private static byte @Nullable [] plainKey(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {

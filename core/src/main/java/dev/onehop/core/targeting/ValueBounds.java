@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of one shard key field that satisfy a comparison with a value, by the rules of the query
- * language. Comparisons apply within a value's type class. Null equals a missing field, and before
- * 8.0 also undefined. NaN equals only itself.
+ * language. Comparisons apply within a value's type class. Null also equals a missing field, and on
+ * servers before 8.0 also undefined. NaN equals only itself.
  *
  * <p>The rules rely on a restriction of sharded collections: no array is at or above a shard key
- * field, so that a field has one value, which is its key.
+ * field. Each field therefore has one value, which is the field's key.
  */
 final class ValueBounds {
   private static final byte[] NULL = SortableKey.encode(BsonNull.VALUE);
@@ -59,7 +59,10 @@ final class ValueBounds {
     return value.getBsonType() == org.bson.BsonType.UNDEFINED ? Bounds.UNDECIDED : same(value);
   }
 
-  /** The bounds for a field that contains exactly this value. Null matches only null. */
+  /**
+   * The bounds for a field that contains exactly this value. Unlike in {@link #equalTo}, null does
+   * not match a missing field.
+   */
   Bounds same(BsonValue value) {
     if (value.isArray()) {
       return Bounds.UNDECIDED;
@@ -111,15 +114,16 @@ final class ValueBounds {
       return Bounds.within(sameClass);
     }
     if (value.isNumber()) {
-      // NaN is below all numbers in the order of keys, but it is not less than any number.
+      // NaN is below all numbers in the order of keys, but it is not less than any number, so it is
+      // left out.
       sameClass = sameClass.and(IntervalSet.of(Interval.atLeast(NEGATIVE_INFINITY)));
     }
     return Bounds.exactly(sameClass.and(IntervalSet.of(comparison.interval(key))));
   }
 
   /**
-   * The bounds for a field that the expression matches: a matching string, or the same expression
-   * as a value.
+   * The bounds for a field that the expression matches: the value is a matching string, or a
+   * regular expression equal to this expression.
    */
   Bounds matching(BsonRegularExpression regex) {
     if (field.hashed()) {
@@ -165,7 +169,7 @@ final class ValueBounds {
     return IntervalSet.of(Interval.point(NULL));
   }
 
-  /** All values of the type class with which the value is compared. */
+  /** All values of this value's type class. */
   private static IntervalSet typeClass(BsonValue value) {
     BsonValue least = leastLike(value);
     byte[] typeClass = {SortableKey.encode(value)[0]};
@@ -175,7 +179,7 @@ final class ValueBounds {
             : Interval.startingWith(typeClass, SortableKey.encode(least)));
   }
 
-  /** The least value of a type class, if there is a simple one; otherwise null. */
+  /** The least value of a type class, or null if it has no simple form. */
   private static @Nullable BsonValue leastLike(BsonValue value) {
     return switch (value.getBsonType()) {
       case INT32, INT64, DOUBLE, DECIMAL128 -> new BsonDouble(Double.NaN);

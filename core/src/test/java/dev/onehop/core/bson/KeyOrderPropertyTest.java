@@ -12,7 +12,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
 
-/** Each case compares many random pairs. */
+/** Checks the order of keys with random values. Each case checks many of them. */
 class KeyOrderPropertyTest {
   private static final int PAIRS = 1_000;
 

@@ -35,7 +35,9 @@ class MalformedBsonTest {
           .map(pattern -> ShardKeyPattern.of(BsonDocument.parse(pattern)))
           .toList();
 
-  /** Each case is {@code {v: ...}} with an error that the message names. */
+  /**
+   * Each case has the bytes of a document and a part of the message about the error in these bytes.
+   */
   @ParameterizedTest
   @CsvSource({
     "'', a document of 0 bytes",
@@ -185,7 +187,7 @@ class MalformedBsonTest {
     return bytes;
   }
 
-  /** Corrects the document's own length, so that its content is read. */
+  /** Corrects the length at the start of the document, so that the parser reads the rest. */
   private static byte[] withLength(byte[] bytes) {
     if (bytes.length >= 4) {
       ByteOrders.putInt(bytes, 0, Integer.reverseBytes(bytes.length));

@@ -11,7 +11,10 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
-/** Reads the two files of values that a real server has ordered and hashed. */
+/**
+ * Reads the two files of values from a real server: one is in the server's order, the other has the
+ * server's hashes.
+ */
 final class Vectors {
   private Vectors() {}
 

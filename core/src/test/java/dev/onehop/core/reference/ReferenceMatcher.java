@@ -12,11 +12,11 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a document matches a filter, by the query language, for documents without arrays
- * on the paths of the filter.
+ * Decides by the rules of the query language whether a document matches a filter. The document must
+ * have no arrays on the paths of the filter.
  *
  * @param order the order of all values
- * @param undefinedIsNull whether null in a filter equals undefined, as it does before 8.0
+ * @param undefinedIsNull whether null in a filter equals undefined, as on servers before 8.0
  * @param let variables of {@code $expr}
  */
 public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, BsonDocument let) {
@@ -112,8 +112,8 @@ public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, Bs
   }
 
   /**
-   * Compares within a type class. NaN is neither less nor greater than a number, and null is only
-   * equal to null.
+   * Compares values of one type class. NaN is neither less nor greater than a number, and null is
+   * only equal to null.
    */
   private boolean compared(@Nullable BsonValue value, BsonValue operand, IntPredicate sign) {
     if (operand.isNull()) {
@@ -200,7 +200,7 @@ public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, Bs
         : operand;
   }
 
-  /** Compares in one order over all types. A missing value sorts like undefined. */
+  /** Compares values of all types in one order. A missing value sorts like undefined. */
   private int across(@Nullable BsonValue a, @Nullable BsonValue b) {
     if (a == null || b == null) {
       int left = a == null ? 0 : ReferenceOrder.canonicalType(a.getBsonType());

@@ -18,7 +18,7 @@ import org.bson.BsonValue;
 public final class ReferenceOrder implements Comparator<BsonValue> {
   public static final ReferenceOrder SIMPLE = new ReferenceOrder(false);
 
-  /** An example of a collation: strings are compared without their case. */
+  /** An example of a collation: upper case and lower case are equal. */
   public static final ReferenceOrder IGNORING_CASE = new ReferenceOrder(true);
 
   private final boolean ignoringCase;
@@ -92,7 +92,7 @@ public final class ReferenceOrder implements Comparator<BsonValue> {
     };
   }
 
-  /** NaN is first, then numbers by their exact value. */
+  /** Compares numbers: NaN is the least, and other numbers have the order of their exact values. */
   private static int numbers(BsonValue a, BsonValue b) {
     int byKind = Integer.compare(kind(a), kind(b));
     return byKind != 0 || kind(a) != 0 ? byKind : exact(a).compareTo(exact(b));
@@ -170,7 +170,9 @@ public final class ReferenceOrder implements Comparator<BsonValue> {
         : subtype != 0 ? subtype : Arrays.compareUnsigned(stored(a), stored(b));
   }
 
-  /** Binary data of subtype 2 are stored with their length a second time. */
+  /**
+   * Returns the bytes as the server stores them: in subtype 2, the data begin with a second length.
+   */
   private static byte[] stored(BsonBinary binary) {
     byte[] data = binary.getData();
     return binary.getType() != 2

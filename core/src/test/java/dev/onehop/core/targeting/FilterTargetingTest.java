@@ -263,7 +263,7 @@ class FilterTargetingTest {
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$z']}}", let, "*");
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$w']}}", let, "*");
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$x.y']}}", let, "*");
-    // Outside $expr, a variable is only a string.
+    // Outside $expr, "$$x" is a plain string.
     Cases.check(MIXED, "{a: '$$x'}", let, "7");
   }
 
@@ -394,7 +394,7 @@ class FilterTargetingTest {
 
   @Test
   void aFractionOnAHashedKeyLeadsToBothOfItsHashes() {
-    // A double of this value hashes like 1, a Decimal128 like 2.
+    // The double 1.5 hashes like 1, and the Decimal128 1.5 hashes like 2.
     Target target = Targeter.find(HASHED, BsonDocument.parse("{a: 1.5}"), TargetingOptions.NONE);
     assertThat(target.touches(chunkOfHash(new BsonInt32(1)))).isTrue();
     assertThat(target.touches(chunkOfHash(new BsonInt32(2)))).isTrue();

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * No document that matches a filter is in a chunk that targeting leaves out. Each case makes a
- * table, documents and filters, and checks every pair of these: {@value #CASES} x {@value #FILTERS}
- * x {@value #DOCUMENTS} = 1.2 million.
+ * table, documents and filters, and checks every document with every filter: {@value #CASES} x
+ * {@value #FILTERS} x {@value #DOCUMENTS} = 1.2 million.
  */
 class TargetingSoundnessTest {
   private static final int CASES = 1_000;
@@ -111,7 +111,10 @@ class TargetingSoundnessTest {
     }
   }
 
-  /** A table that is split at the keys of random documents, which the reference orders. */
+  /**
+   * A table that is split at the keys of random documents. The reference implementation sorts these
+   * keys.
+   */
   private static RoutingTable table(BsonDocument key, RandomFilters filters, int splits) {
     TreeMap<BsonDocument, BsonDocument> points = new TreeMap<>((a, b) -> compare(key, a, b));
     for (int i = 0; i < splits; i++) {

@@ -32,8 +32,8 @@ final class OidcEnvironment implements OidcCallback {
    * @param name the environment: {@code test}, {@code azure}, {@code gcp} or {@code k8s}
    * @param resource the property {@code TOKEN_RESOURCE} for azure and gcp; null for other
    *     environments
-   * @throws IllegalArgumentException if the environment is unknown, or has no resource but needs
-   *     one, or has a resource but needs none
+   * @throws IllegalArgumentException if the environment is unknown, or {@code resource} is null for
+   *     azure or gcp, or not null for another environment
    */
   OidcEnvironment(String name, @Nullable String resource) {
     this(name, resource, System::getenv, MetadataService.HTTP);

@@ -34,7 +34,7 @@ final class OidcMechanism implements Mechanism {
   private final OidcCallback tokens;
   private final @Nullable List<String> allowedHosts;
   private final Object calls = new Object();
-  // A thread that writes this field holds the lock "calls".
+  // A thread that writes this field must hold the lock "calls".
   private volatile Known known = new Known(null, null, null);
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 
@@ -138,8 +138,8 @@ final class OidcMechanism implements Mechanism {
         phase = Phase.KNOWN_TOKEN;
         return dialogue(commands).after(helloReply.getDocument("speculativeAuthenticate"));
       }
-      // The server has not accepted a token in hello. The cached token may be newer, so it is
-      // tried.
+      // The server has not accepted a token in hello. The cached token may be newer, so this method
+      // tries the cached token.
       sent = null;
       return again(commands);
     }
@@ -183,7 +183,8 @@ final class OidcMechanism implements Mechanism {
       synchronized (calls) {
         Known now = known;
         if (now.accessToken() != null && now.accessToken().equals(sent)) {
-          // This connection has sent the cached token, and the server requests another one.
+          // This connection has sent the cached token, and the server requests another one. So the
+          // cached token is dropped.
           now = new Known(null, now.refreshToken(), now.provider());
           known = now;
         }

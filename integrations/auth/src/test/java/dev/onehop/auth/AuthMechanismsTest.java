@@ -32,8 +32,8 @@ class AuthMechanismsTest {
   private final List<BsonDocument> sent = new ArrayList<>();
 
   /**
-   * The class loader of the thread does not contain the application, as on a thread of a shared
-   * pool.
+   * The mechanisms are found even if the class loader of the thread does not contain the
+   * application. Threads of a shared pool have such a class loader.
    */
   @Test
   void theyAreFoundBesideTheConnections() {

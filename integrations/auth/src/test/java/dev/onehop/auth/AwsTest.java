@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MONGODB-AWS with a scripted server, without AWS. */
+/** Tests MONGODB-AWS with a scripted server, without AWS. */
 class AwsTest {
   private static final AwsCredential LONG_LIVED =
       new AwsCredential("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", null);

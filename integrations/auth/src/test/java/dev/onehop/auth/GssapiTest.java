@@ -22,7 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** GSSAPI without Kerberos. A client of this test replaces the client of the Java runtime. */
+/**
+ * Tests GSSAPI without Kerberos. A SASL client of this test replaces the SASL client of the Java
+ * runtime.
+ */
 class GssapiTest {
   private final Provider provider = new OwnClients();
   private final ScriptedConnection connection = new ScriptedConnection();
@@ -112,7 +115,7 @@ class GssapiTest {
     }
   }
 
-  /** The Java runtime creates the factory. */
+  /** The Java runtime creates this factory by the name of the class. */
   public static final class Factory implements SaslClientFactory {
     @Override
     public SaslClient createSaslClient(

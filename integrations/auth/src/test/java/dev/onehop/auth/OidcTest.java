@@ -22,7 +22,7 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** MONGODB-OIDC, with the cases of the specification's prose tests. */
+/** Tests MONGODB-OIDC with the cases of the specification's prose tests. */
 class OidcTest {
   private static final String REFUSED = "{ok: 0, code: 18, errmsg: 'Authentication failed.'}";
   private static final byte[] PROVIDER =

@@ -19,8 +19,8 @@ public interface ChangeDeserializer<T> extends Serializable {
    * @param event a {@link StreamEvent.Change}, or a {@link StreamEvent.TooLarge} or {@link
    *     StreamEvent.HistoryLost} for missing events
    * @param out receives none, one or several records; all have the event's timestamp
-   * @throws Exception if the event cannot be converted; the job then fails, and Flink restarts it
-   *     by its restart strategy
+   * @throws Exception if the event cannot be converted; the job then fails, and Flink restarts the
+   *     job by the job's restart strategy
    */
   void deserialize(StreamEvent event, Collector<T> out) throws Exception;
 

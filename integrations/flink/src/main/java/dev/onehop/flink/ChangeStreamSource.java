@@ -36,11 +36,12 @@ import org.apache.flink.util.function.SerializableSupplier;
  * positions. Each event therefore counts exactly once in the job's state, even after restarts.
  *
  * <p>The source sets timestamps and watermarks, so the job uses {@code
- * WatermarkStrategy.noWatermarks()}. A record's timestamp is its cluster time in milliseconds: the
- * seconds, and the increment up to 999. A watermark guarantees that all shards have passed its
- * time, also new shards. When a document moves to another shard, its later events come from another
- * split. The events of a document are therefore in order only after a {@link TokenOrder}. With
- * several splits, the {@link dev.onehop.streams.event.Order} of the stream has no effect.
+ * WatermarkStrategy.noWatermarks()}. A record's timestamp is the cluster time of its event in
+ * milliseconds: the seconds, plus the increment up to 999. A watermark guarantees that all shards,
+ * also new ones, have passed the watermark's time. When a document moves to another shard, its
+ * later events come from another split. The events of a document are therefore in order only after
+ * a {@link TokenOrder}. With several splits, the {@link dev.onehop.streams.event.Order} of the
+ * stream has no effect.
  *
  * <p>Immutable and thread-safe.
  *
@@ -66,7 +67,7 @@ public final class ChangeStreamSource<T>
   /**
    * Creates a source with one split per shard.
    *
-   * @param stream creates the stream, in the job manager and in each task manager
+   * @param stream creates the stream; called in the job manager and in each task manager
    * @param deserializer converts the stream's events into records
    */
   public static <T> ChangeStreamSource<T> of(

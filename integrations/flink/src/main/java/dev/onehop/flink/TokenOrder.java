@@ -34,7 +34,8 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
   private transient MapState<String, T> waiting;
 
   /**
-   * @param token returns {@code _data} of the resume token of a record's event; unique within a key
+   * @param token returns {@code _data} of the resume token of a record's event; unique among the
+   *     records of a key
    * @param type the type of the records
    */
   public TokenOrder(SerializableFunction<T, String> token, TypeInformation<T> type) {
@@ -57,7 +58,7 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
   public void processElement(T value, Context context, Collector<T> out) throws Exception {
     long time = context.timestamp();
     if (time <= context.timerService().currentWatermark()) {
-      // The watermark waits for every shard: a late record is a defect.
+      // The watermark waits for every shard, so a late record shows a defect of the source.
       throw new IllegalStateException("the record is behind the watermark: " + value);
     }
     waiting.put(token.apply(value), value);

@@ -56,8 +56,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The source on a small Flink cluster and three real shards. Ranges move while task managers are
- * killed. Each version of each document must count exactly once in the job's state, in order.
+ * Runs the source on a small Flink cluster with three real shards. Ranges move while task managers
+ * are killed. Each version of each document must count exactly once in the job's state, in order.
  *
  * <p>With {@code -Donehop.it.flink.seconds=300}, the test writes for five minutes.
  */
@@ -86,7 +86,10 @@ class ChangeStreamSourceIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final int KEYS = 120;
 
-  /** The {@code _id} of a document whose first versions the job may not see. */
+  /**
+   * The {@code _id} of the document that is written until the job has begun. The job may miss the
+   * first versions of this document.
+   */
   private static final int PROBE = -1;
 
   private static final int KILLS = 2;
@@ -95,7 +98,10 @@ class ChangeStreamSourceIT {
   private static final TypeInformation<Tuple3<Integer, Long, String>> TYPE =
       Types.TUPLE(Types.INT, Types.LONG, Types.STRING);
 
-  /** The last version that the job has counted, by document. The job runs in this process. */
+  /**
+   * The last version that the job has counted, by document. The job runs in this process, so the
+   * test can read this map.
+   */
   private static final Map<Integer, Long> COUNTED = new ConcurrentHashMap<>();
 
   /** The number of times that a task of the counting step was started. */
@@ -214,7 +220,7 @@ class ChangeStreamSourceIT {
     Thread load = new Thread(() -> load(collection, name), "load");
     load.start();
     for (int kill = 0; kill < KILLS; kill++) {
-      // Each kill follows after a third of the load.
+      // A third of the load's time passes before each kill.
       load.join(LOAD.toMillis() / 3);
       cluster.terminateTaskManager(kill).get();
       cluster.startTaskManager();
@@ -225,7 +231,8 @@ class ChangeStreamSourceIT {
         .untilAsserted(
             () -> {
               assertThat(WRONG).isEmpty();
-              // The cluster time rises only with writes.
+              // The job receives the last events only after the cluster time has risen. This write
+              // raises it.
               write(collection, 0);
               assertThat(behind()).isEmpty();
             });
@@ -363,8 +370,8 @@ class ChangeStreamSourceIT {
     List<Integer> behind = new ArrayList<>();
     written.forEach(
         (key, version) -> {
-          // The last writes of the test have the key 0. The job gets them only at a later cluster
-          // time.
+          // The last writes of the test have the key 0. The job receives their events only after
+          // later writes, so it may be 5 versions behind.
           if (COUNTED.getOrDefault(key, 0L) < version - (key == 0 ? 5 : 0)) {
             behind.add(key);
           }

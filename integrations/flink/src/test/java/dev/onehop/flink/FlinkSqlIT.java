@@ -51,7 +51,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The statements of docs/cdc.md on a small Flink cluster and three real shards. Documents are
+ * Runs the statements of docs/cdc.md on a small Flink cluster with three real shards. Documents are
  * inserted, changed and deleted while ranges move and task managers are killed. At the end, the
  * keyed sink has the same documents as the collection.
  *
@@ -166,7 +166,7 @@ class FlinkSqlIT {
     Thread load = new Thread(() -> load(shardKey), "load");
     load.start();
     for (int kill = 0; kill < KILLS; kill++) {
-      // Each kill follows after a third of the load.
+      // A third of the load's time passes before each kill.
       load.join(LOAD.toMillis() / 3);
       cluster.terminateTaskManager(kill).get();
       cluster.startTaskManager();
@@ -273,8 +273,8 @@ class FlinkSqlIT {
   }
 
   /**
-   * A migration may fail if a document moves to the same shard at the same time, by a change of its
-   * shard key.
+   * Ignores a failed migration: it may fail if a change of the shard key moves a document to the
+   * same shard at the same time.
    */
   private void tryMove(BsonDocument bound, String to) {
     try {
@@ -286,8 +286,8 @@ class FlinkSqlIT {
   }
 
   /**
-   * A change of the shard key may fail with a duplicate key. The other shard may still have an
-   * orphan with the same {@code _id}, from a range that it owned before.
+   * Ignores duplicate keys. A change of the shard key fails if the other shard still has an orphan
+   * with the same {@code _id}.
    */
   private void tryWrite(long id) {
     try {

@@ -21,8 +21,8 @@ import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
 /**
- * The connector {@code keyed}: tables in this process, with the options of {@code jdbc}. The first
- * column is the key.
+ * The connector {@code keyed}, which keeps tables in this process. It has the options of the
+ * connector {@code jdbc}. The first column is the key.
  */
 public final class KeyedSinkFactory implements DynamicTableSinkFactory {
   private static final ConfigOption<String> URL =

@@ -19,10 +19,10 @@ import org.bson.Document;
 import reactor.core.publisher.Mono;
 
 /**
- * Measures bulk inserts. In each bulk, a run of consecutive documents belongs to one shard and the
- * next run to another shard. The program prints the time of a plain client, the time of a routed
- * client, and their ratio. It measures several lengths of runs and several round trips to the
- * servers. Each time is the median of several bulks. The clients insert in turn.
+ * Measures bulk inserts. In each bulk, a run of consecutive documents belongs to one shard, and the
+ * next run belongs to another shard. The program prints the time of a plain client, the time of a
+ * routed client, and their ratio. It measures several lengths of runs and several round trips to
+ * the servers. Each time is the median of several bulks. The clients insert in turn.
  *
  * <pre>java -cp jmh/target/benchmarks.jar dev.onehop.jmh.bulk.BulkRuns</pre>
  */
@@ -48,7 +48,7 @@ public final class BulkRuns {
   private static final int DOCUMENTS = 150;
   private static final int REPEATED = 5;
 
-  /** Shard n owns the ids from n times this number. */
+  /** The ids of shard n start at n times this number. */
   private static final int RANGE = 100_000_000;
 
   /**
@@ -106,7 +106,7 @@ public final class BulkRuns {
           List<Double> routedTimes = new ArrayList<>();
           Map<MongoCollection<Document>, List<Double>> taken =
               Map.of(plainly, plainTimes, byShard, routedTimes);
-          // The first pass opens connections and loads the routing table.
+          // The first pass does not count: it opens connections and loads the routing table.
           for (int i = 0; i <= REPEATED; i++) {
             taken.forEach((where, times) -> times.add(millis(where, way, run, ordered)));
           }

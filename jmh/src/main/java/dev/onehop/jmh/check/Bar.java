@@ -11,10 +11,10 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The least speed of a benchmark relative to its baseline, and optionally the most bytes that it
- * may allocate. {@code bin/onehop jmh --check} checks it.
+ * may allocate. {@code bin/onehop jmh --check} checks the bar.
  *
- * <p>Bars on speed leave room for a noisy machine with two cores: each is about half of the ratio
- * on a quiet machine. Bars on bytes need no such room. In each round, the benchmark and its
+ * <p>Bars on speed leave room for a noisy machine with two cores: each bar is about half of the
+ * ratio on a quiet machine. Bars on bytes need no such room. In each round, the benchmark and its
  * baseline run soon after each other, each in a new JVM. A disturbance of the machine then slows
  * down both of them, and their ratio changes little.
  */
@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Target(ElementType.METHOD)
 @Repeatable(Bar.All.class)
 public @interface Bar {
-  /** The value of {@link #moreBytes} without a limit. */
+  /** The value of {@link #moreBytes} that means no limit. */
   int ANY = -1;
 
   /** The name of the bar in the table; unique. */

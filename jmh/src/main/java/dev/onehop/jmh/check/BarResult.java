@@ -44,9 +44,9 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
   }
 
   /**
-   * Whether the remaining rounds are unnecessary. More than half of all rounds have reached the
-   * bar, so the remaining rounds cannot move the median below it. The bytes so far are within their
-   * limit.
+   * Whether the remaining rounds are unnecessary: more than half of all rounds have reached the
+   * bar, and the bytes so far are within their limit. The remaining rounds cannot move the median
+   * below the bar.
    */
   boolean isCertain() {
     return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
@@ -97,8 +97,8 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
   }
 
   /**
-   * Returns the name of a side. If both sides have the same benchmark, the parameters follow that
-   * differ between the sides.
+   * Returns the name of a side. If both sides have the same benchmark, the name also has the
+   * parameters that differ between the sides.
    */
   private static String text(Side side, Side other) {
     return side.benchmark().equals(other.benchmark())

@@ -77,7 +77,10 @@ final class Check {
     return verdicts;
   }
 
-  /** All measurements. The rounds of a side are the forks of its JMH result. */
+  /**
+   * All measurements, with one JMH result for each side. The forks of this result are the side's
+   * rounds.
+   */
   Collection<RunResult> results() {
     return results.values().stream().map(Check::merged).toList();
   }
@@ -157,7 +160,7 @@ final class Check {
 
   /**
    * Returns the operations per unit of time. Only JMH's mode throughput reports this figure. In
-   * other modes, JMH reports the time of an operation, and the result is the inverse.
+   * other modes, JMH reports the time of an operation, and this method returns its inverse.
    */
   private static double speed(RunResult result) {
     double score = result.getPrimaryResult().getScore();

@@ -15,7 +15,10 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
-/** A collection that is sharded by a string {@code _id} like YCSB's and split evenly. */
+/**
+ * A collection that is sharded by {@code _id} and split evenly. Each {@code _id} is a string like a
+ * key of YCSB.
+ */
 final class StringChunks {
   private static final String NAMESPACE = "ycsb.usertable";
   private static final long KEYS = 1_000_000_000_000_000_000L;

@@ -52,8 +52,8 @@ final class RawSocket implements AutoCloseable {
     for (int i = 0; i < records; i++) {
       messages.add(encode(command(operation, i, session)));
     }
-    // The number has the same position in all messages: the messages differ only in the key, which
-    // comes after the number.
+    // The transaction number has the same position in all messages: the messages differ only in the
+    // key, which comes after it.
     transactionNumberAt = retryable ? indexOf(messages.get(0), "txnNumber") + 10 : -1;
   }
 

@@ -6,8 +6,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * The documents that both clients read and update. Like YCSB's documents, they have ten fields of a
- * hundred bytes.
+ * The documents that the raw socket and direct mode read and update. Like YCSB's documents, they
+ * have ten fields of a hundred bytes.
  */
 final class Records {
   static final String DATABASE = "floor";

@@ -25,13 +25,14 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The cost of routing an operation, without the driver, with servers that reply at once. Three
- * clients send the same bytes. The cost is the difference between the times of {@code plain} and of
- * one of the others:
+ * clients send the same bytes. The cost is the time of {@code routed} or {@code metered} minus the
+ * time of {@code plain}:
  *
  * <ul>
  *   <li>{@code plain} sends the bytes to a mongos.
  *   <li>{@code routed} sends them to a router of targeted mode without meters.
- *   <li>{@code metered} sends them to such a router with Micrometer's SimpleMeterRegistry.
+ *   <li>{@code metered} sends them to a router of targeted mode with Micrometer's
+ *       SimpleMeterRegistry.
  * </ul>
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutingOverhead -prof gc</pre>

@@ -23,8 +23,9 @@ import org.bson.BsonString;
  */
 public final class StubChannel extends InProcessChannel {
   /**
-   * The position of a command's name in a message. Before it are the header, the flags, the
-   * section's kind, the document's length and the element's type, with these numbers of bytes.
+   * The position of a command's name in a message. The summands are the sizes of the parts before
+   * the name: the header, the flags, the section's kind, the document's length and the element's
+   * type.
    */
   private static final int COMMAND_NAME = 16 + 4 + 1 + 4 + 1;
 

@@ -20,7 +20,9 @@ import java.util.concurrent.TimeUnit;
  * StubMetadata} has its shards and chunks.
  */
 final class StubServers {
-  /** Names all mongoses: plain and routed clients then select from the same number of mongoses. */
+  /**
+   * Names all mongoses, so that plain and routed clients select from the same number of mongoses.
+   */
   private static final String URI = "mongodb://h0,h1,h2";
 
   private static final byte[] LOOPBACK = {127, 0, 0, 1};

@@ -26,7 +26,8 @@ final class StubbedCollection implements AutoCloseable {
         MongoClients.create(
             router == null ? StubServers.plain(group) : router.routed().closingSettings());
     documents = client.getDatabase("ycsb").getCollection("usertable");
-    // The first operation waits for the routing table. It also starts the search for near mongoses.
+    // The first operation waits for the routing table. This operation also starts the search for
+    // near mongoses.
     if (Mono.from(documents.find(Filters.eq("_id", key())).first()).block() == null) {
       throw new IllegalStateException("the first find has returned no document");
     }

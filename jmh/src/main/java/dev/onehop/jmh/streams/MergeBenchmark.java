@@ -102,7 +102,7 @@ public class MergeBenchmark {
     }
   }
 
-  /** Decodes each event with the driver, with its document as raw bytes. */
+  /** Decodes each event with the driver. The document in the event stays encoded. */
   @Benchmark
   @OperationsPerInvocation(EVENTS)
   public void driverDecodes(Blackhole blackhole) {

@@ -40,7 +40,7 @@ public class WireCodecBenchmark {
 
   private static final int FIELDS = 10;
 
-  /** The bytes of text in the ten fields of the document together. */
+  /** The number of bytes of text in all ten fields of the document together. */
   @Param({"100", "1000", "100000"})
   int padding;
 
@@ -81,7 +81,7 @@ public class WireCodecBenchmark {
     return OpMsg.decode(encoded.duplicate());
   }
 
-  /** Decodes the whole document of the same message, as the driver does. */
+  /** Decodes the whole document of a message, as the driver does. */
   @Benchmark
   public BsonDocument driverDecodesDocument() {
     ByteBuffer document = body.duplicate().order(ByteOrder.LITTLE_ENDIAN);

@@ -27,7 +27,7 @@ final class CheckedDb extends DB {
   }
 
   @Override
-  @SuppressWarnings("NonApiType") // the type in YCSB's method
+  @SuppressWarnings("NonApiType") // YCSB's method has this type
   public Status scan(
       String table,
       String startKey,

@@ -51,7 +51,7 @@ final class ClosedLoop {
   void reset() {
     ended.drainPermits();
     if (failure.get() != null) {
-      ended.release(); // the next call of awaitOperation() reports it
+      ended.release(); // the next call of awaitOperation() reports the failure
     }
     operations.reset();
     latencyNanos.reset();

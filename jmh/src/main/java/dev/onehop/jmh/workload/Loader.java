@@ -23,7 +23,7 @@ final class Loader {
     properties.remove(
         "onehop.pipelining"); // the synchronous driver loads the records, and it has no pipelining
     properties.setProperty("mongodb.batchsize", BATCH_SIZE);
-    properties.setProperty("mongodb.upsert", "true"); // some of the records may exist
+    properties.setProperty("mongodb.upsert", "true"); // some of the records may already exist
   }
 
   /** Inserts the records. Does nothing if the collection already has at least as many documents. */

@@ -133,8 +133,8 @@ public class WorkloadBenchmark {
   }
 
   /**
-   * Starts the count. The threads continue between iterations: so no iteration starts or ends with
-   * idle threads.
+   * Starts to count operations. The threads continue between iterations, so no iteration starts or
+   * ends with idle threads.
    */
   @Setup(Level.Iteration)
   public void reset() {

@@ -70,7 +70,10 @@ public final class RoutedSettings implements AutoCloseable {
     return clients.closing(clients.reactiveSettings());
   }
 
-  /** Returns the bootstrap of a channel to the router. It ignores the address to connect to. */
+  /**
+   * Returns the bootstrap of a channel to the router. The channel ignores the address to connect
+   * to.
+   */
   public Bootstrap channels() {
     NettyTransportSettings transport =
         (NettyTransportSettings)

@@ -67,7 +67,8 @@ class BarResultTest {
     assertThat(ofRounds(3, 2, 2.1, 1.9).isCertain()).isFalse();
     assertThat(ofRounds(3, 2, 2.1, 2.0).isCertain()).isTrue();
     assertThat(ofRounds(4, 2, 2.1, 2.0).isCertain()).isFalse();
-    // After three rounds, this bar would be broken. It is measured again, and all its rounds count.
+    // This bar is below its limit after three rounds, so it gets additional rounds. All rounds
+    // count.
     assertThat(ofRounds(3, 2, 1.9, 1.9).isCertain()).isFalse();
   }
 

@@ -13,7 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs real benchmarks for milliseconds. Their results matter only to an absurd bar. */
+/**
+ * Runs real benchmarks for milliseconds. Their results cannot matter: each bar is so low or so high
+ * that it always holds or always breaks.
+ */
 class CheckCommandTest {
   private static final Iterations NONE = new Iterations(0, 1);
   private static final Iterations SHORT = new Iterations(1, 20);

@@ -39,7 +39,7 @@ public enum ClusterPair {
     return option().replace('-', ' ');
   }
 
-  /** The name of the pair on command lines, and of its folder. */
+  /** The name of the pair on command lines. The pair's folder has the same name. */
   String option() {
     return fromSharded == toSharded ? source() : source() + "-to-" + destination();
   }

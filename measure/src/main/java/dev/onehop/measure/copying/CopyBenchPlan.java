@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The settings of the copy bench.
  *
  * @param pairs the kinds of sources and destinations
- * @param kinds the kinds of {@link CopyBenchRun}, in their order
+ * @param kinds the kinds of {@link CopyBenchRun}, in the order of measurement
  * @param records the number of documents of all collections together
  * @param collections the numbers of collections that share the documents, measured one after the
  *     other
@@ -87,7 +87,7 @@ public record CopyBenchPlan(
             : List.of(CopyTool.DRIVER, CopyTool.ONEHOP));
   }
 
-  /** Adds all rounds of a kind. Their numbers continue after the rounds of earlier tools. */
+  /** Adds all rounds of a kind of copy. The numbers of the rounds start after {@code earlier}. */
   private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
     List<CopyTool> turned = new ArrayList<>(scene.tools());
     Collections.reverse(turned);

@@ -19,7 +19,7 @@ record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements B
    *
    * @param changes whether changes are copied; each tool then makes a full copy first
    * @param collections the number of collections that share the documents
-   * @param tools the other tool, if there is one, and OneHop as the last
+   * @param tools the other tool, if there is one, and OneHop as the last tool
    */
   record Scene(ClusterPair pair, boolean changes, int collections, List<CopyTool> tools) {}
 

@@ -55,7 +55,8 @@ final class CopyEnds implements AutoCloseable {
     }
     progress.phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
-    // SLF4J prints a warning if two threads use it for the first time at the same moment.
+    // SLF4J prints a warning if two threads use it for the first time at the same moment. So this
+    // thread uses it before other threads start.
     Object unusedLog = LoggerFactory.getILoggerFactory();
     Parallel.forEach(missing, start -> start.run(session));
   }
@@ -91,7 +92,8 @@ final class CopyEnds implements AutoCloseable {
             .mongod(plan.mongod())
             .mongos(plan.mongos())
             // Stand-in routers use the optimizing compiler except in a quick run or with limited
-            // processors. In these cases, its compilation slows down the measured operations.
+            // processors. In these cases, the optimizing compiler would slow down the measured
+            // operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
@@ -108,8 +110,8 @@ final class CopyEnds implements AutoCloseable {
                       new Document("replSetResizeOplog", 1)
                           .append("size", (double) OPLOG_MEBIBYTES)));
       if (plan.routerCpus() != null) {
-        // This first limit allows all processors. It fails, before any measurement, if limits do
-        // not work on this machine.
+        // This first limit allows all processors. It only tests, before any measurement, whether
+        // limits work on this machine.
         end.limitRouters(Runtime.getRuntime().availableProcessors());
       }
       return end;

@@ -142,8 +142,8 @@ final class CopyScene {
   }
 
   /**
-   * Measures a tool that applies a backlog of changes. The first tool of a round also writes the
-   * changes.
+   * Measures a tool that applies a backlog of changes. The changes are written before the first
+   * tool of a round.
    */
   private CopyBenchRun backlog(CopyCell cell) throws InterruptedException {
     if (cell.round() != written) {
@@ -169,7 +169,10 @@ final class CopyScene {
     return run;
   }
 
-  /** Measures a comparison. Its time is the time of the command, because it writes nothing. */
+  /**
+   * Measures a comparison. The result's time is the time of the whole command, because a comparison
+   * writes nothing.
+   */
   private CopyBenchRun verify(CopyCell cell) throws InterruptedException {
     return measure(
         cell,

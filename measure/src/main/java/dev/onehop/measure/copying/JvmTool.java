@@ -21,7 +21,7 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /**
-   * Turns the optimizing compiler off if there are only a few small copies. Its compilation would
+   * Turns the optimizing compiler off if there are only a few small copies. This compiler would
    * take processor time from the copies.
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
@@ -53,7 +53,10 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
             line -> false));
   }
 
-  /** Prepares the destination. OneHop creates the collections for both tools. */
+  /**
+   * Creates the collections at the destination. OneHop creates them, also for copies by the plain
+   * driver.
+   */
   @Override
   public void prepare() throws InterruptedException {
     try (ClusterCopy copy =

@@ -72,8 +72,8 @@ final class LagWatch implements AutoCloseable {
   private void watch(MongoCursor<BsonDocument> cursor) {
     try {
       while (true) {
-        // The field is read before the batch. If it is true and the batch is empty, all writes from
-        // before the close have arrived.
+        // Reads "closed" before the batch. If "closed" is true and the batch is empty, all writes
+        // from before the close have arrived.
         boolean last = closed;
         BsonDocument event = cursor.tryNext();
         if (event == null && last) {
@@ -102,7 +102,7 @@ final class LagWatch implements AutoCloseable {
     to.set(Workload.micros());
   }
 
-  /** Returns the lags in microseconds. The caller closes the watch before. */
+  /** Returns the lags in microseconds. The caller must close the watch first. */
   Histogram lags() {
     RuntimeException failed = failure;
     if (failed != null) {
@@ -111,7 +111,7 @@ final class LagWatch implements AutoCloseable {
     return micros;
   }
 
-  /** Ends after all earlier writes have arrived. */
+  /** Waits until all earlier writes have arrived, and ends the watch. */
   @Override
   public void close() {
     closed = true;

@@ -102,7 +102,7 @@ final class Program implements AutoCloseable {
   /**
    * Waits until the process fulfils a condition.
    *
-   * @throws Failure if the process ends before, or needs more time
+   * @throws Failure if the process ends first, or needs more time
    */
   void await(String what, Duration atMost, BooleanSupplier done) throws InterruptedException {
     long begun = System.nanoTime();

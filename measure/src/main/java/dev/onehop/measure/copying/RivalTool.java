@@ -17,7 +17,10 @@ abstract class RivalTool implements ToolProcess.Copier {
   /** If a destination receives no writes for this time, it has all changes. */
   private static final Duration QUIET = Duration.ofMillis(1_500);
 
-  /** A number of writes that is above the heartbeats and checkpoints of an idle program. */
+  /**
+   * The largest number of writes that may be heartbeats and checkpoints of an idle program. More
+   * writes are changes.
+   */
   private static final long OWN_WRITES = 5;
 
   private final Program program;

@@ -60,7 +60,7 @@ final class Workload {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** Writes new documents. Their numbers are distributed over the collections. */
+  /** Writes new documents: the same number to each collection. */
   void load(int count, int collections) throws InterruptedException {
     records.set(count / collections);
     List<Range> batches = new ArrayList<>();

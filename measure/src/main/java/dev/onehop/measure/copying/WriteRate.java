@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the rate of writes to a destination from samples of its shards' counters of inserts,
- * updates and deletes. The counters include a few writes of the tool itself, such as checkpoints.
+ * Computes the rate of writes to a destination from samples of counters: the inserts, updates and
+ * deletes of each shard. The counters include a few writes of the copying tool itself, such as
+ * checkpoints.
  */
 final class WriteRate {
   /** The fraction of all writes that is left out at the start, and again at the end. */
@@ -24,7 +25,7 @@ final class WriteRate {
    *
    * @param startSeconds the time from the start until 1 % of the writes were done
    * @param seconds the time from then until 99 % of the writes were done
-   * @param series the documents per second in each whole second of this time
+   * @param series the documents per second in each whole second of {@code seconds}
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}
 

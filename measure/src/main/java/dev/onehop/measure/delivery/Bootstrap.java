@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * Measures the time from the start of a subscription until it is live, while writers write. The
- * subscription is to a half of the collection or to the whole collection. The first test does not
- * count. An instance measures once.
+ * Measures the time from the start of a subscription until it is live, while writers write. A test
+ * subscribes to a half of the collection or to the whole collection. The first test does not count.
+ * An instance measures once.
  */
 record Bootstrap(
     PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {

@@ -31,8 +31,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
   private final ConsumePlan plan;
   private final boolean oneClock;
 
-  // The number of this run. It distinguishes its rows from rows of earlier runs, which may still
-  // exist.
+  // The number that marks the rows of this run, because rows of earlier runs may still exist.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
   private @Nullable Backlog backlog;
 
@@ -41,7 +40,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
    *
    * @param run the number that marks the rows
    * @param start the cluster time before the first of them
-   * @param count the number of rows, each version counted
+   * @param count the number of versions of rows
    * @param rows the acknowledged rows
    */
   record Backlog(int run, BsonTimestamp start, long count, RowSet rows) {}

@@ -46,8 +46,8 @@ public record ConsumePlan(
   private static final Duration OVERHEAD = Duration.ofSeconds(3);
 
   /**
-   * The time in which consumers read the remaining rows, if writers write faster than consumers
-   * read.
+   * The expected time in which consumers read the remaining rows, if writers write faster than
+   * consumers read.
    */
   private static final Duration CATCHING_UP = Duration.ofSeconds(5);
 

@@ -66,7 +66,7 @@ public final class ConsumerMain {
     }
   }
 
-  /** An open stream with a sampler. Both close together. */
+  /** An open stream, and a sampler that closes with the stream. */
   private final class Consumption {
     private final Lags lags = new Lags(task.point().channels());
     private final ArrivalLog log = task.log(lags);

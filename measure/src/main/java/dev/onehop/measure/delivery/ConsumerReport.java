@@ -3,7 +3,7 @@ package dev.onehop.measure.delivery;
 import java.util.List;
 
 /**
- * The report of a consumer process about the time from the opening of its stream to the closing.
+ * The report of a consumer process about the time from the opening to the closing of its stream.
  *
  * @param openedMicros the time when the process began to open the stream, in microseconds since
  *     1970
@@ -34,7 +34,7 @@ record ConsumerReport(
    *
    * @param micros the time of the sample, in microseconds since 1970
    * @param cpuNanos the processor time of the process so far
-   * @param memoryBytes the memory of the process in use (RSS); 0 if unknown
+   * @param memoryBytes the memory that the process uses (RSS); 0 if unknown
    * @param rows the number of events of the run's rows so far
    * @param eventBytes the bytes of these events
    */

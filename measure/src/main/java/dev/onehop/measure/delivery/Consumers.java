@@ -80,7 +80,7 @@ final class Consumers implements AutoCloseable {
     var unused = await(ConsumerMain.OPENED);
   }
 
-  /** See {@link Lags#setWindow}. */
+  /** Calls {@link Lags#setWindow} in each process. */
   void setWindow(long fromMicros, long toMicros) {
     send("window " + fromMicros + " " + toMicros);
   }
@@ -137,7 +137,7 @@ final class Consumers implements AutoCloseable {
     return reports;
   }
 
-  /** The rows that have arrived at each process, as its last report says. */
+  /** Reads the rows that have arrived at each process from the process's file. */
   List<RowSet> rows() throws IOException {
     List<RowSet> rows = new ArrayList<>();
     for (Path folder : folders) {

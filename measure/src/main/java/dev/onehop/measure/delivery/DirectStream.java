@@ -31,13 +31,13 @@ final class DirectStream implements EventStream {
     this.release = release;
   }
 
-  /** Opens one stream in order. */
+  /** Opens one stream whose events are in order. */
   static EventStream ordered(StreamRequest request, Sink sink) {
     return new DirectStream(() -> {})
         .read(Flux.from(inOrder(request).documents()).doOnNext(document -> sink.take(0, document)));
   }
 
-  /** Opens one stream in order, which is split into channels. */
+  /** Opens one stream whose events are in order, and splits it into channels. */
   static EventStream channels(StreamRequest request, Sink sink) {
     return new DirectStream(() -> {})
         .read(

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a measurement of {@code onehop propagate} by one path: times by name, and faults.
- * It has a form in JSON. Only its samples are thread-safe.
+ * Findings can be written as JSON. Only their samples are thread-safe.
  */
 final class Findings {
 
   /**
-   * The name of the main times of a measurement. They count from the time when an object's write
-   * was due until its arrival. In measurements of subscriptions, they count from the start of a
+   * The name of the main times of a measurement. They last from the time when an object's write was
+   * due until the object's arrival. In measurements of subscriptions, they last from the start of a
    * subscription until it is live.
    */
   static final String LATENCY = "latency";

@@ -54,8 +54,7 @@ final class Lags implements ArrivalLog.Timing {
   }
 
   /**
-   * Records a lag. A histogram has no values below zero, and a lag below zero is counted
-   * separately.
+   * Records a lag. A histogram has no values below zero, so a lag below zero is counted separately.
    */
   private void record(Histogram histogram, long micros) {
     if (micros < 0) {

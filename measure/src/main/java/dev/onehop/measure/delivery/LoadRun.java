@@ -65,7 +65,7 @@ record LoadRun(
       Path file = each.resolve(LoadMain.REPORT);
       Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
-      Files.delete(file); // the sum has its content
+      Files.delete(file); // "sum" has the file's content
     }
     List<PropagateMeasurement> results = new ArrayList<>();
     sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));

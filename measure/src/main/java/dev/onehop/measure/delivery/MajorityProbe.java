@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time until a program can read a write with read concern majority. From the start of
- * a write, the probe reads again and again until it finds the last document of the write. A time is
- * therefore too long by up to one read. The probe follows one write at a time. When it is idle, it
- * follows the next write that begins.
+ * a write, the probe reads again and again until it finds the last document of the write. A
+ * measured time is therefore too long by up to one read. The probe follows one write at a time.
+ * When it is idle, it follows the next write that begins.
  */
 final class MajorityProbe implements AutoCloseable {
 

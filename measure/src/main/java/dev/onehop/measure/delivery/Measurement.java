@@ -36,7 +36,7 @@ public enum Measurement {
     return description;
   }
 
-  /** Whether tests write objects, with a number of objects per write. */
+  /** Whether a test writes objects, with a configured number of objects per write. */
   public boolean isPropagation() {
     return this == CLIENT_TO_CLIENT || this == MONGO_TO_CLIENT || this == CLIENT_TO_MONGO;
   }

@@ -32,12 +32,12 @@ record PointRun(
   private static final long POLL_MILLIS = 50;
 
   /**
-   * The largest number of bulk writes per second. With fewer rows than this, each write has one
+   * The largest number of bulk writes per second. With fewer rows per second, each write has one
    * row.
    */
   private static final int MOST_WRITES = 100;
 
-  /** The number of processors that servers kept busy; null if unknown. */
+  /** The numbers of processors that the routers and the mongods kept busy; null if unknown. */
   private record ServerUse(@Nullable Double routers, @Nullable Double mongods) {
     static ServerUse between(CpuTimes from, CpuTimes to, double seconds) {
       return new ServerUse(

@@ -34,15 +34,14 @@ public final class PropagateBench
   private final boolean standInWaits;
   private Map<String, Double> noops = Map.of();
 
-  // The number of this run. It distinguishes its rows from rows of earlier runs, whose events may
-  // still arrive.
+  // The number that marks the rows of this run, because events of earlier runs may still arrive.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
 
   /**
    * Creates a bench for a plan.
    *
-   * @param standInWaits whether streams of stand-in routers wait, as streams of a mongos do, until
-   *     each shard reports a later time
+   * @param standInWaits whether a stream of a stand-in router delivers an event only after each
+   *     shard has reported a later time; a stream of a mongos always does so
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;
@@ -137,7 +136,7 @@ public final class PropagateBench
   /**
    * The time after which missing signals count as lost. It is longer than all usual waits of a
    * mongos: first for the no-op of an idle server, and then until that server stops waiting for
-   * events. A server may skip one no-op.
+   * events. A server may skip one no-op, so the time has room for two.
    */
   private Duration patience() {
     return Duration.ofSeconds(30)

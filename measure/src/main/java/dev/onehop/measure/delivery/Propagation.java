@@ -116,8 +116,8 @@ final class Propagation {
   }
 
   /**
-   * Writes the rows of all tests, and waits for the arrival of each test. Returns the acknowledged
-   * rows.
+   * Writes the rows of all tests, and waits for the arrival of each test's rows. Returns the
+   * acknowledged rows.
    */
   private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
     BiConsumer<RawBsonDocument, Row> listener =

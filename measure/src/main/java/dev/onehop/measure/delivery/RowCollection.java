@@ -81,7 +81,7 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * Waits until change streams can be read, and shards the collection.
+   * Waits until change streams can be read. Then shards the collection.
    *
    * @param chunksPerShard the number of chunks of each shard; more than one makes routing tables
    *     realistic
@@ -98,7 +98,7 @@ public final class RowCollection implements AutoCloseable {
 
   /**
    * Returns the collection of this object's client. Its writes have write concern majority, because
-   * an event arrives only after the majority commit. This write concern also flushes the journal.
+   * an event arrives only after the majority commit.
    */
   MongoCollection<RawBsonDocument> rows() {
     return rows(client);

@@ -45,7 +45,7 @@ final class RowWriter implements AutoCloseable {
   private final RowSet versions = new RowSet();
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> running =
-      new ArrayList<>(); // only the thread that starts and stops uses it
+      new ArrayList<>(); // used only by the thread that starts and stops this writer
   private BiConsumer<RawBsonDocument, Row> listener = (last, row) -> {};
   private volatile boolean stopped;
 
@@ -61,7 +61,7 @@ final class RowWriter implements AutoCloseable {
    */
   record Kind(int run, int group, int bytes, int replaced, int of) {
 
-    /** Returns a kind of which three of four writes replace a row. */
+    /** Returns a kind with which three of four writes replace a row. */
     static Kind changing(int run, int group, int bytes) {
       return new Kind(run, group, bytes, 3, 4);
     }
@@ -80,8 +80,8 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Sets a listener for the start of each write. It receives the last document of the write and its
-   * row. The caller sets it before the first write.
+   * Sets a listener for the start of each write. The listener receives the last document of the
+   * write and the row of this document. The caller must set the listener before the first write.
    */
   void onWrite(BiConsumer<RawBsonDocument, Row> called) {
     listener = called;
@@ -98,7 +98,7 @@ final class RowWriter implements AutoCloseable {
    * Inserts rows in one write on the caller's thread.
    *
    * @param group the group of these rows
-   * @param dueMicros the time when the write was due; null for now
+   * @param dueMicros the time when the write was due; null if the write is due now
    */
   void insert(int group, int count, @Nullable Long dueMicros) {
     callers.write(group, count, dueMicros, false);
@@ -155,7 +155,10 @@ final class RowWriter implements AutoCloseable {
     running.add(threads.submit(work));
   }
 
-  /** Reserves rows that remain to be written, up to a number. Returns their number. */
+  /**
+   * Reserves up to {@code wanted} of the rows that remain to be written. Returns the number of
+   * reserved rows.
+   */
   private int take(int wanted) {
     long before = left.getAndUpdate(now -> now - Math.min(now, wanted));
     return (int) Math.min(before, wanted);
@@ -190,7 +193,7 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Stops writing when the running writes have ended.
+   * Stops writing, and waits until the running writes have ended.
    *
    * @throws Failure if writing has failed
    */
@@ -209,7 +212,7 @@ final class RowWriter implements AutoCloseable {
     var unused = threads.shutdownNow();
   }
 
-  /** Rows that one thread at a time writes. Their versions are therefore written in order. */
+  /** Rows that are written by one thread at a time, so that their versions are written in order. */
   private final class Lane {
     private final Queue<Row> replaceable = new ArrayDeque<>();
     private long operations;

@@ -39,7 +39,8 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
    * @param group the group of the rows
    * @param set the number of the set, from 0
    * @param dueMicros the time when the write was due
-   * @param listener called before the write begins, with the write's last document and row
+   * @param listener called before the write begins, with the last document of the write and the row
+   *     of this document
    */
   void write(
       MongoCollection<RawBsonDocument> collection,

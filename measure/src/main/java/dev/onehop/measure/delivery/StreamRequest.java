@@ -36,7 +36,10 @@ record StreamRequest(
    */
   static final int BATCH = 1_000;
 
-  /** Returns a request for the events that also match a query, from another time on. */
+  /**
+   * Returns a request for the events that also match a query. The new request starts at {@code
+   * from}.
+   */
   StreamRequest matching(BsonDocument query, BsonTimestamp from) {
     return new StreamRequest(
         settings,

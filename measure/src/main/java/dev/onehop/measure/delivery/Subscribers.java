@@ -39,7 +39,7 @@ final class Subscribers implements AutoCloseable {
    * Subscribes while the writers write, and waits until all written rows have arrived.
    *
    * @param writers the writers; they start some time before the subscriptions and stop some time
-   *     after all are live
+   *     after all subscriptions are live
    * @param rate the rows per second of each writer
    */
   static void run(
@@ -70,7 +70,7 @@ final class Subscribers implements AutoCloseable {
   }
 
   /**
-   * Adds the lost and repeated rows of a path.
+   * Adds the numbers of lost and repeated rows of a path to {@code findings}.
    *
    * @param written the rows that were acknowledged to the query's writer
    */

@@ -13,7 +13,7 @@ final class WindowStats {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
-  /** The shortest last window in microseconds. A shorter one is left out. */
+  /** The shortest last window in microseconds. A shorter last window is left out. */
   private static final long LEAST_WINDOW_MICROS = 1_000_000;
 
   private final List<ConsumerReport> reports;
@@ -31,8 +31,8 @@ final class WindowStats {
   }
 
   /**
-   * @param toTheEnd whether the window ends with the consumers' last row. They then do no work
-   *     after it, so the first sample after the window has the figures of its end
+   * @param toTheEnd whether the window ends with the consumers' last row. The consumers do no work
+   *     after this row, so the first sample after the window has the figures of the window's end
    */
   private WindowStats(
       List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
@@ -71,7 +71,7 @@ final class WindowStats {
     return sum(Sample::cpuNanos, fromMicros, toMicros) / 1e9 / seconds();
   }
 
-  /** The sum of the consumers' largest memory in bytes. */
+  /** The sum of each consumer's largest memory use, in bytes. */
   long memoryBytes() {
     return reports.stream()
         .mapToLong(

@@ -25,7 +25,7 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   }
 
   /**
-   * Prepares the measurements: checks, loads, warms up.
+   * Prepares the measurements. For example, checks the cluster, loads documents and warms up.
    *
    * @throws dev.onehop.resync.Failure if no measurement is possible
    */

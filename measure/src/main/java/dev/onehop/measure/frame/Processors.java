@@ -3,7 +3,8 @@ package dev.onehop.measure.frame;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processors to which the parts of a run on one machine are bound, as lists of taskset(1).
+ * The processors to which the parts of a run on one machine are bound, as lists in the format of
+ * taskset(1).
  *
  * @param client the processors of the YCSB process; null if it is not bound
  * @param text the division in words

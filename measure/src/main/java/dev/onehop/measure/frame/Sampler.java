@@ -93,7 +93,7 @@ public final class Sampler<T> implements AutoCloseable {
     return figure.applyAsDouble(before);
   }
 
-  /** Reads the value a last time, ends, and returns all samples in their order. */
+  /** Reads the value a last time, ends the sampler, and returns all samples in their order. */
   public synchronized List<Sample<T>> stop() {
     sample();
     close();
@@ -103,7 +103,7 @@ public final class Sampler<T> implements AutoCloseable {
     return List.copyOf(samples);
   }
 
-  /** Ends without a last read. Has no effect if the sampler has ended. */
+  /** Ends the sampler without a last read. Has no effect if the sampler has ended. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -27,8 +27,8 @@ public final class ServerWatch implements AutoCloseable {
   private volatile @Nullable RuntimeException failure; // of the latest read
 
   /**
-   * Starts to collect. The first and the last read must succeed. A read between them may fail,
-   * because a shard is down for a while.
+   * Starts to collect. The first and the last read must succeed. Other reads may fail, because a
+   * shard may be down for a while.
    *
    * @param counters reads the number of executed operations by shard. The map is empty if the user
    *     lacks the right to read these numbers
@@ -76,8 +76,9 @@ public final class ServerWatch implements AutoCloseable {
     }
     LocalHits beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
-        // A sample of all operations is exact. The counters are interpolated: with few operations
-        // per second, they would mostly count operations of the warm-up.
+        // A sample of all operations is exact, so it replaces the counters. The counters are
+        // interpolated: with few operations per second, they would mostly count operations of the
+        // warm-up.
         samplesAll ? beside.sample().shares() : shares,
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
@@ -87,8 +88,8 @@ public final class ServerWatch implements AutoCloseable {
    * Returns the fraction of a window's operations that each shard executed.
    *
    * @param counts the numbers of operations since the shards' start. They are interpolated between
-   *     two samples, so that operations before and after the window do not count. A shard counts
-   *     from its first sample
+   *     two samples, so that operations before and after the window do not count. The operations of
+   *     a shard count from the first sample that contains the shard
    * @return the fractions by shard; empty if there were no operations
    */
   static Map<String, Double> shares(
@@ -129,7 +130,7 @@ public final class ServerWatch implements AutoCloseable {
         routers.close();
       }
     } catch (TestbedException e) {
-      // The failure is ignored: the servers have ended, and the sampling with them.
+      // The failure is ignored: the servers have ended, so the sampling has ended, too.
     }
   }
 }

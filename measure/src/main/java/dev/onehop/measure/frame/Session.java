@@ -154,7 +154,8 @@ public final class Session {
 
   /**
    * Returns the cause of a failure: the end of a server, if there was one, or the failure itself.
-   * The end of a server may be detected a little later than failures of operations.
+   * The end of a server may be detected a little later than failures of operations, so this method
+   * waits a short time for it.
    */
   private Failure causeOf(Failure failure) {
     try {
@@ -217,7 +218,7 @@ public final class Session {
   }
 
   /**
-   * Returns the facts of the run on the session's cluster, for its results.
+   * Returns the facts of the run on the session's cluster, for the run's results.
    *
    * @param points the number of planned points, each counted once for all its rounds
    * @param load the loaded data and the kind of measurement

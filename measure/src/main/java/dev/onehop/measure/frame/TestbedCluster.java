@@ -40,9 +40,9 @@ final class TestbedCluster extends BenchCluster {
   }
 
   /**
-   * Creates the cluster of a running testbed and measures its round trips. It measures again if
-   * they differ from the configured ones, because servers may still be busy after their start. The
-   * shortest result counts, because busy processors only make round trips longer.
+   * Creates the cluster of a running testbed and measures its round trips. It measures again if the
+   * round trips differ from the configured round trips, because servers may still be busy after
+   * their start. The shortest result counts, because busy processors only make round trips longer.
    *
    * @param access adds an application's credentials
    */
@@ -60,7 +60,7 @@ final class TestbedCluster extends BenchCluster {
         topology);
   }
 
-  /** Replaces each round trip that is longer than the round trip in another series. */
+  /** Replaces each round trip in {@code measured} that is shorter in {@code again}. */
   static void shorten(Map<String, Duration> measured, Map<String, Duration> again) {
     again.forEach(
         (host, time) ->

@@ -164,7 +164,7 @@ final class UrlCluster extends BenchCluster {
       cluster.deleteAll(namespace);
     }
     if (cluster.isSharded(namespace)) {
-      return; // if this user has no right to shard it, an administrator has
+      return; // if this user may not shard it, an administrator has sharded it
     }
     try {
       cluster.shardCollection(namespace, SHARD_KEY, bounds(splitPoints));

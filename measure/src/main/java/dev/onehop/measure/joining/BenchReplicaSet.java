@@ -69,7 +69,7 @@ final class BenchReplicaSet implements AutoCloseable {
       servers.add(server);
       hosts.add(host);
       members.add(member(host));
-      // The second member has no vote: majority writes then continue while it is locked.
+      // The second member has no vote, so majority writes continue while it is locked.
       Document member = new Document("_id", n).append("host", host);
       config.add(
           n == 0 ? member : member.append("votes", 0).append("priority", 0).append("hidden", true));

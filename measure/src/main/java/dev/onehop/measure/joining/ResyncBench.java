@@ -54,8 +54,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /**
-   * The needed disk space, as a multiple of the documents and one oplog. The two members and the
-   * new member have the data, with indexes, journals and oplogs.
+   * The needed disk space, as a multiple of the size of the documents and one oplog. The two
+   * members and the new member have the data, with indexes, journals and oplogs.
    */
   private static final double ROOM = 4;
 
@@ -300,8 +300,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         LOCK_DEADLINE,
         PATIENCE,
         null,
-        // With this expected rate, the rate of the copy is not measured. The rate is so high that
-        // the oplog counts as large enough for the writes during the copy.
+        // The expected rate of the copy. A given rate replaces a measurement of the copy. It is so
+        // high that the oplog counts as large enough for the writes during the copy.
         1e6);
   }
 

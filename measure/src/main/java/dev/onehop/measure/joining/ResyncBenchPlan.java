@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param mebibytes the sizes of all documents together
  * @param rounds the number of measurements of each cell
  * @param within the time for all cells, divided evenly between the data sets. When the time for a
- *     data set is over, its cells are measured only once; null for no limit
+ *     data set is over, no further round begins, but each cell is measured at least once. Null for
+ *     no limit
  * @param oplogMebibytes the size of each oplog
  * @param seed the seed of the documents
  * @param mongod the server's program; null to search for one

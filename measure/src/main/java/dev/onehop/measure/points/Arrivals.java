@@ -22,7 +22,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
   /** The highest possible rate, in operations per second. */
   public static final double MOST_PER_SECOND = 100_000;
 
-  /** The name of this kind of times in results and in the binding. */
+  /** The name of the kind of times, for results and for the binding. */
   String kind() {
     return poisson ? "poisson" : "constant";
   }

@@ -41,8 +41,8 @@ record ClosedLoop(
   private static final Duration GRACE = Duration.ofMinutes(1);
 
   /**
-   * The additional time limit of a client that waits for other clients. It is a little longer than
-   * the longest such wait.
+   * The time that is added to the time limit of a client that waits for other clients. It is a
+   * little longer than the longest such wait.
    */
   static final Duration FOR_OTHERS = Duration.ofMinutes(11);
 
@@ -64,8 +64,8 @@ record ClosedLoop(
 
   /**
    * Estimates the time of a cell by the arithmetic of a closed loop: each thread executes one
-   * operation per mean round trip. A pool with fewer connections than threads limits this to one
-   * operation per connection.
+   * operation per mean round trip. If a pool has fewer connections than threads, each connection
+   * executes one operation per mean round trip.
    */
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {

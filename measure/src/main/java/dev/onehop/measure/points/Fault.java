@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Operations at a fixed rate during a fault of the cluster.
  *
- * @param from the start of the fault after the first operation, in whole seconds
- * @param to the end of the fault after the first operation, in whole seconds
+ * @param from the time from the first operation to the start of the fault, in whole seconds
+ * @param to the time from the first operation to the end of the fault, in whole seconds
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
     implements Load {

@@ -7,7 +7,7 @@ import java.time.Duration;
 /** The operations of a client during a measurement. Implementations are immutable. */
 sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
 
-  /** The time of a client's process for its JVM's start, for connecting and for cleaning up. */
+  /** The time that a client's process needs to start its JVM, to connect and to clean up. */
   Duration OVERHEAD = Duration.ofMillis(2500);
 
   /** The unmeasured operations before the measurement. */

@@ -26,8 +26,8 @@ final class MergedClients {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
-   * The fields whose merged value is the largest value of all clients. Numbers in neither of the
-   * two sets are added.
+   * The fields whose merged value is the largest value of all clients. A number that is neither
+   * here nor in {@link #SMALLEST} is added.
    */
   private static final Set<String> LARGEST =
       Set.of("lastOperationNanos", "measuredSeconds", "warmupSeconds", "error");
@@ -107,8 +107,8 @@ final class MergedClients {
   }
 
   /**
-   * Adds a summary to the sum: numbers are added, except the fields of the two sets, and texts
-   * stay.
+   * Adds a summary to the sum: numbers are added, except the fields of {@link #LARGEST} and {@link
+   * #SMALLEST}. Texts stay.
    */
   private static void add(ObjectNode sum, JsonNode summary) {
     summary

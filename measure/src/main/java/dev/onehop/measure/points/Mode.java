@@ -22,12 +22,12 @@ public enum Mode {
   /** OneHop with the synchronous driver: sends each operation to the owning shard's server. */
   DIRECT_SYNC("dev.onehop.ycsb.DirectSyncClient"),
   /**
-   * A limit for comparison, which applications cannot use: the synchronous driver is connected
+   * For comparison only, because applications cannot use it: the synchronous driver is connected
    * directly to the owning shard's server.
    */
   STRAIGHT_SYNC("dev.onehop.ycsb.StraightSyncPeer"),
   /**
-   * A limit for comparison, which applications cannot use: the reactive driver is connected
+   * For comparison only, because applications cannot use it: the reactive driver is connected
    * directly to the owning shard's server.
    */
   STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer"),
@@ -81,7 +81,9 @@ public enum Mode {
     return this == LEGACY || this == ASYNC || knowsAllRouters() || isPipelinedOnly();
   }
 
-  /** Whether the mode's URL names every mongos. The mode then needs a cluster with several. */
+  /**
+   * Whether the mode's URL names every mongos. The mode then needs a cluster with several mongoses.
+   */
   public boolean knowsAllRouters() {
     return this == NEAR_MONGOS || this == LOCAL_THRESHOLD_0;
   }

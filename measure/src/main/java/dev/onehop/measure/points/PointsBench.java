@@ -86,7 +86,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     }
     progress.phase("loading " + workload.records() + " documents");
     load(started);
-    if (!clientPlan.isPart()) { // else clients on other machines may still load
+    if (!clientPlan.isPart()) { // otherwise other clients may still load documents
       progress.phase("checking every document's shard");
       placement = cluster.placement(workload.collection(), workload.records());
     }

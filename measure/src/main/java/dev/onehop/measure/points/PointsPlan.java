@@ -60,7 +60,8 @@ public final class PointsPlan {
    *
    * @param properties the YCSB properties from the command line
    * @param rounds the number of measurements of each point, at least one
-   * @param seed the seed of the random order of the points, and of the resamples for intervals
+   * @param seed the seed of the random order of the points, and of the resampling for the intervals
+   *     of ratios
    */
   public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {
@@ -223,7 +224,7 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds a fault. It is measured before points that are added later. Each mode runs with the
+   * Adds a fault. The fault is measured before points that are added later. Each mode runs with the
    * driver's default pool. Routed reactive modes also run pipelined, except in a brief measurement.
    * A measurement takes 25 seconds, with the fault from the 8th to the 16th second. A brief
    * measurement takes 15 seconds, with the fault from the 4th to the 11th second.

@@ -28,7 +28,10 @@ record ProcStat(long total, long idle, long steal, int running) {
    */
   private static final int IDLE = 3;
 
-  /** The position of the stolen time. The guest times after it are a part of the user time. */
+  /**
+   * The position of the stolen time. The guest times after it are a part of the user time, so the
+   * total leaves them out.
+   */
   private static final int STEAL = 7;
 
   private static final String ESTABLISHED = "01";

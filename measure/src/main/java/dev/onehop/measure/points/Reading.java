@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The resource use of clients, servers, links and the machine up to a moment. A field is null if it
  * is unknown. A figure per operation is the difference between the first and the last reading of
- * the measured time, divided by the operations between them. The start and the end of a process do
- * not count.
+ * the measured time, divided by the operations between these two readings. The start and the end of
+ * a process do not count.
  *
  * @param client the processor time of the clients
  * @param times the processor times of servers and links

@@ -17,8 +17,8 @@ import java.util.zip.ZipOutputStream;
 
 /**
  * Prints the results of a run as text in the midst of other output. The log of a container that has
- * ended therefore contains them. The text is a ZIP file of results.json, the summaries and the
- * HdrHistogram logs, in base 64 between two marker lines.
+ * ended therefore contains the results. The text is a ZIP file of results.json, the summaries and
+ * the HdrHistogram logs, in base 64 between two marker lines.
  */
 public final class ResultsArchive {
   private static final String BEGIN = "-----BEGIN ONEHOP RESULTS-----";

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     System#nanoTime}
  * @param lastOperationNanos the time when the last measured operation ended, by {@link
  *     System#nanoTime}
- * @param measuredSeconds the time between the two
+ * @param measuredSeconds the time between these two times
  * @param operations the number of operations in that time, including failed operations
  * @param errors the number of failed operations
  * @param mongoDriver the driver's version

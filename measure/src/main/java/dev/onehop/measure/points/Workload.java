@@ -188,8 +188,8 @@ public record Workload(String name, Map<String, String> properties) {
   }
 
   /**
-   * Checks that several clients can run this workload: they divide the records by YCSB's key
-   * numbers.
+   * Checks that several clients can run this workload: the clients divide the records by the key
+   * numbers of YCSB's CoreWorkload.
    *
    * @throws Failure if the workload's class is not YCSB's CoreWorkload
    */

@@ -89,7 +89,8 @@ final class YcsbArguments {
       arguments.set("onehop.pipelining", true);
     }
     if (workload.inserts()) {
-      // Each point inserts the same new keys.
+      // Each point inserts the same new keys, so a later point replaces documents of an earlier
+      // point.
       arguments.set("mongodb.upsert", true);
     }
     return arguments;

@@ -93,8 +93,8 @@ record ZoneTraffic(
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = clients.sample()) {
-      // The client must be placed on its host before it connects. It connects later than this,
-      // because its JVM needs more time to start.
+      // The client must be placed on its host before it connects. This call is early enough,
+      // because the client's JVM needs more time to start.
       running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       running.sleepUntil(FROM);

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * The state of the enumerator.
  *
  * @param shards the ids of the shards with splits
- * @param leaving by shard id, the end of each removed shard's stream: {@code _data} of a token
- *     after all events of the shard
- * @param through {@code _data} of a token: all events up to this token come from these shards. Null
- *     if the set of shards is fixed
+ * @param leaving the end of each removed shard's stream, by the shard's id: {@code _data} of a
+ *     token after all events of the shard
+ * @param through {@code _data} of a token: all events up to this token come from {@code shards}.
+ *     Null if the set of shards is fixed
  * @param pending the splits that are not assigned yet
  * @param running the ids of all splits that have not ended
  */

@@ -25,12 +25,13 @@ import reactor.core.publisher.Mono;
  * shards with events up to this position. Otherwise watermarks would pass unread events of a new
  * shard.
  *
- * <p>Only Flink's coordinator thread uses an instance. {@link #look} runs on another thread.
+ * <p>Only Flink's coordinator thread uses an instance, except for {@link #look}, which runs on
+ * another thread.
  */
 public final class ShardEnumerator implements SplitEnumerator<ShardSplit, AssignedSplits> {
   private static final Logger log = LoggerFactory.getLogger(ShardEnumerator.class);
 
-  /** The interval at which the list of shards is read. It delays watermarks by the same time. */
+  /** The interval at which the list of shards is read. Watermarks may be late by this time. */
   private static final long PERIOD_MILLIS = 100;
 
   private static final Duration READING = Duration.ofSeconds(30);
@@ -52,8 +53,8 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private volatile boolean complete;
 
   /**
-   * The list of shards that was read, and the position at which the stream starts. Only the first
-   * result has this position.
+   * A list of shards that was read. Only the first list has a start, the position at which the
+   * stream starts.
    */
   private record Look(@Nullable Checkpoint start, ShardParts.Shards shards) {}
 
@@ -211,7 +212,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     running.remove(ended.splitId());
     String invalidated = ended.invalidated();
     if (invalidated != null) {
-      // An invalidation ends the whole stream, as in the driver.
+      // An invalidation ends the whole stream, as it ends the driver's stream.
       complete = true;
       for (String shard : shards) {
         leaving.merge(shard, invalidated, (one, other) -> one.compareTo(other) < 0 ? one : other);

@@ -30,8 +30,8 @@ import reactor.core.publisher.BaseSubscriber;
  * the last position from the enumerator. A reader without splits therefore has a watermark, too. A
  * split that is assigned later has no events before this watermark.
  *
- * <p>Only the task's thread uses a reader. The subscriptions add to its queue from their own
- * threads.
+ * <p>Only the task's thread uses a reader. Only the reader's queue is shared: the subscriptions add
+ * events to it on other threads.
  */
 public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
@@ -238,7 +238,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
       least = least == null || after.compareTo(least) < 0 ? after : least;
     }
     if (least == null) {
-      // There is no split, and none will be assigned.
+      // There is no split, and none will be assigned, so the output is idle.
       if (!idle) {
         idle = true;
         output.markIdle();

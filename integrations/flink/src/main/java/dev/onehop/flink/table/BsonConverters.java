@@ -39,7 +39,7 @@ final class BsonConverters {
    * Returns a converter for a type.
    *
    * @param path the column or field with the type
-   * @param zone the zone of times in strings
+   * @param zone the time zone for times in strings
    * @throws ValidationException if there is no converter for the type
    */
   static BsonConverter of(LogicalType type, String path, ZoneId zone) {

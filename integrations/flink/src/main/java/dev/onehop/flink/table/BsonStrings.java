@@ -20,7 +20,7 @@ final class BsonStrings {
   private BsonStrings() {}
 
   /**
-   * @param zone the zone of times
+   * @param zone the time zone for times
    */
   static String of(BsonValue value, ZoneId zone) {
     return switch (value.getBsonType()) {

@@ -54,7 +54,8 @@ final class ChangesTable
   /**
    * The options of the table.
    *
-   * @param startSeconds the cluster time to start at, in seconds since 1970; null for now
+   * @param startSeconds the cluster time to start at, in seconds since 1970; null to start at the
+   *     present time
    */
   record Settings(
       String uri,
@@ -83,7 +84,7 @@ final class ChangesTable
 
   /**
    * @param schema the physical columns of the table
-   * @param zone the zone of times in strings
+   * @param zone the time zone for times in strings
    */
   ChangesTable(Settings settings, DataType schema, ZoneId zone) {
     this.settings = settings;

@@ -24,7 +24,7 @@ enum Metadata {
     return switch (this) {
       case DATABASE_NAME -> namespace(change, "db");
       case COLLECTION_NAME -> namespace(change, "coll");
-      // The time of Flink's records, to which the source's watermarks refer.
+      // The timestamp of the record in Flink. The source's watermarks refer to this time.
       case OP_TS -> TimestampData.fromEpochMillis(EventTimes.of(change.token()));
       case ROW_KIND -> StringData.fromString(kind.shortString());
     };

@@ -17,8 +17,8 @@ import org.apache.flink.util.Collector;
  * <p>A change of the shard key may move a document to another shard: one transaction deletes it on
  * one shard and inserts it on the other. Each shard has its own cluster time for the transaction,
  * and the deletion may therefore come last. The insertion has then already replaced the old row,
- * and the deletion must not remove the new row. If the deletion has the whole old row, it is
- * emitted as {@code UPDATE_BEFORE}. If it has only the key, it is left out.
+ * and the deletion must not remove the new row. If the late deletion has the whole old row, this
+ * row is emitted as {@code UPDATE_BEFORE}. If the late deletion has only the key, it is left out.
  */
 final class OrderedRows
     extends KeyedProcessFunction<

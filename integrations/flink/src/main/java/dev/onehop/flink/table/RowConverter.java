@@ -9,7 +9,7 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.bson.BsonValue;
 
-/** Converts documents into rows: each field by its name. */
+/** Converts documents into rows. A column gets the field with the column's name. */
 final class RowConverter implements BsonConverter {
   private static final long serialVersionUID = 1L;
 

@@ -22,9 +22,9 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * Converts each event into the rows of the document's change: {@code _id} as text, {@code _data} of
- * the resume token, the transaction (empty if there is none), the document's key in a transaction,
- * and one or two rows.
+ * Converts each event of a document into a record with five fields: {@code _id} as text, {@code
+ * _data} of the resume token, the transaction (empty if there is none), the document's key in a
+ * transaction, and one or two rows.
  *
  * @param columns converts documents into the table's physical columns
  * @param id converts {@code _id}, which need not be one of the columns
@@ -53,7 +53,7 @@ record RowDeserializer(
       return;
     }
     try {
-      // A key is not null in SQL.
+      // A primary key must not be null in SQL.
       Object idOfRow =
           Objects.requireNonNull(BsonConverters.field(key.get("_id"), id, idType, "_id"));
       List<RowData> rows = rows(change, document.getString("operationType").getValue(), idOfRow);
@@ -88,8 +88,8 @@ record RowDeserializer(
         if (full) {
           add(rows, change, RowKind.UPDATE_BEFORE, "fullDocumentBeforeChange");
         }
-        // The event has no document if the document was deleted in the meantime. The event of the
-        // deletion follows.
+        // If the document was deleted in the meantime, the event has no document, and no row is
+        // added. The event of the deletion follows.
         add(rows, change, RowKind.UPDATE_AFTER, "fullDocument");
       }
       case "delete" -> {

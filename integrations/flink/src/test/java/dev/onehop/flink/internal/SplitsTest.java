@@ -11,7 +11,7 @@ import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;
 
-/** The splits in Flink's state, and the times of tokens. */
+/** Tests the splits in Flink's state, and the times of tokens. */
 class SplitsTest {
   private static final String LONG_TOKEN = token(7, 3) + "A".repeat(100_000);
 

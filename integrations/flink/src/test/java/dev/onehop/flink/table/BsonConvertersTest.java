@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** BSON values as values of SQL types. */
+/** Tests the conversion of BSON values into values of SQL types. */
 class BsonConvertersTest {
   private static final ZoneId ZONE = ZoneId.of("+02:00");
 

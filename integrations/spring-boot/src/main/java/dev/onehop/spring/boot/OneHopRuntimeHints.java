@@ -16,7 +16,7 @@ class OneHopRuntimeHints implements RuntimeHintsRegistrar {
           "dev.onehop.wire.channel.CallerWritesChannel",
           "dev.onehop.wire.driver.ProxiedChannels$Channel");
 
-  /** The files by which the router detects libraries, and the file with its version. */
+  /** The files by which the router detects libraries, and the file with the router's version. */
   private static final List<String> RESOURCES =
       List.of(
           "com/mongodb/MongoClientSettings.class",

@@ -9,9 +9,9 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Applies the application's properties to the router. A {@link OneHopProperty} has its name in
- * Boot's spelling, such as {@code onehop.refresh-interval}; Boot accepts other spellings, too. The
- * mode and the pipelining have properties although they have no {@link OneHopProperty}.
+ * Applies the application's properties to the router. The application sets a {@link OneHopProperty}
+ * by its name in Boot's spelling, such as {@code onehop.refresh-interval}; Boot accepts other
+ * spellings, too. The mode and pipelining have properties in Boot, but no {@link OneHopProperty}.
  */
 final class RouterProperties {
   private RouterProperties() {}

@@ -50,7 +50,9 @@ class OneHopRuntimeHintsTest {
         .allSatisfy(name -> assertThat(resource().forResource(name)).accepts(hints()));
   }
 
-  /** Loads all classes itself, and records the requested resources that exist. */
+  /**
+   * A class loader that loads all classes itself and records each requested resource that exists.
+   */
   private static final class Listening extends URLClassLoader {
     private final Set<String> asked;
 
