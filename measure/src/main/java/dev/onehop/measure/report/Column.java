@@ -42,8 +42,8 @@ record Column<P>(
   }
 
   /**
-   * Returns columns with figures of a latency in milliseconds. The first column has the latency's
-   * name.
+   * Returns a column for each figure of a latency, in milliseconds. The heading of the first column
+   * begins with {@code name}.
    *
    * @param figures the names of figures, as in {@link LatencySummary#figure}
    */

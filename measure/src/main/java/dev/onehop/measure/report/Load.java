@@ -32,15 +32,15 @@ record Load(double busy) {
   }
 
   /**
-   * Returns the load of operations at a rate. An entry may have the operations on some shards only.
-   * Its load is still the load of the operations on all shards.
+   * Returns the load of operations at a rate. If an entry has the operations on some shards only,
+   * the operations on the other shards count, too.
    */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
     boolean all = entry.shards().equals(ScenarioEntry.ALL);
     return of(entry.cpu(), all ? entry.figures().perSecond() : entry.rate(), machine);
   }
 
-  /** Returns the load of a client whose bytes across zones were counted. */
+  /** Returns the load of a client in a measurement of the bytes across zones. */
   static Load of(ZonesResult.Line line, double perSecond, @Nullable MachineFacts machine) {
     return of(line.cpu(), perSecond, machine);
   }

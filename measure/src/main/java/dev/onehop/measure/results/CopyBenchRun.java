@@ -90,7 +90,7 @@ public record CopyBenchRun(
   private static final Map<String, String> EARLIER =
       Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
-  /** Earlier files have other names of the tools. */
+  /** Replaces a tool's name in an earlier file by its present name. */
   public CopyBenchRun {
     tool = EARLIER.getOrDefault(tool, tool);
   }

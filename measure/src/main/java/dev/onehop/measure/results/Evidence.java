@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record Evidence(
     Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long besideOwnerSample) {
 
-  /** Returns these figures for a client that uses no router. */
+  /** Returns these figures without {@code besideOwner}, for a client that uses no router. */
   public Evidence withoutRouter() {
     return new Evidence(share, null, besideOwnerSample);
   }

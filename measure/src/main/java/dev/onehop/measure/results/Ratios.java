@@ -43,7 +43,7 @@ public final class Ratios {
     return ratios;
   }
 
-  /** The figure of a client to compare, in total and in each round. */
+  /** A client's figure for the comparison: of the whole measurement, and of each round. */
   private record Figures(Client client, double figure, List<Double> rounds) {
     static Figures of(ScenarioEntry entry) {
       return new Figures(

@@ -56,7 +56,7 @@ public final class RoundTripCheck {
   }
 
   /**
-   * Warns of differing round trips with {@link #notice}.
+   * Warns with {@link #notice} if some round trips are not as configured.
    *
    * @throws Failure if a round trip differs so much that measurements would not apply to this
    *     topology

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
   /**
-   * The version of servers whose version the run cannot read, because they are behind a user's own
-   * mongos.
+   * The text in place of a version that the run cannot read, because the servers are behind a
+   * user's own mongos.
    */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
 

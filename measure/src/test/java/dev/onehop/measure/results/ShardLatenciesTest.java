@@ -102,7 +102,7 @@ class ShardLatenciesTest {
 
   @Test
   void recoveryIsWhenItStaysWell() throws IOException {
-    // The given end of the fault is earlier than the real one.
+    // The fault is given as ending at second 4, but it really ends 2 s later.
     Group ill = ShardLatencies.read(file(), 10).of("b"::equals, 3, 4);
 
     assertThat(ill.recoverySeconds()).isEqualTo(2);

@@ -46,8 +46,9 @@ public final class BlockingView implements InvocationHandler {
    * The view of a client, or of an object that a client has returned.
    *
    * @param type an interface on the synchronous driver
-   * @param reactive implements the counterpart
-   * @param replies listens to its commands
+   * @param reactive the object of the reactive driver, which implements the counterpart of {@code
+   *     type}
+   * @param replies listens to the client's commands
    */
   public static <T> T of(Class<T> type, Object reactive, FirstReplies replies) {
     return of(type, reactive, replies, null);

@@ -44,8 +44,8 @@ final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
   /**
-   * At least this number of mongoses is watched, if the cluster has as many. If too few mongoses
-   * are near a shard, others are watched as fallback.
+   * The least number of watched mongoses, if the cluster has as many. If fewer mongoses are near
+   * shards, further mongoses are watched as fallback.
    */
   private static final int LEAST = 3;
 
