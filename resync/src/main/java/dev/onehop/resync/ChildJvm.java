@@ -59,8 +59,8 @@ public final class ChildJvm implements AutoCloseable {
    *     which must not be on a command line
    * @param folder the folder for the file {@code consumer.err}, which receives the child's standard
    *     error; created if necessary
-   * @param listener receives each line of the child before anything else does. It returns true if
-   *     the line is not a reply
+   * @param listener receives each line of the child first. Returns true for a line that is not a
+   *     reply
    */
   public static ChildJvm start(
       String name,

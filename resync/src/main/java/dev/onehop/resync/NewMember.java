@@ -205,8 +205,8 @@ public final class NewMember {
   }
 
   /**
-   * Waits until the member is a secondary, and then until it has the writes that the primary had at
-   * that time.
+   * Waits until the member is a secondary. Then waits until the member has all writes that the
+   * primary has at that moment.
    */
   void awaitCaughtUp() throws InterruptedException {
     // The member has no users before its initial sync.

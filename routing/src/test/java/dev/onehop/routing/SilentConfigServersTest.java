@@ -21,8 +21,8 @@ class SilentConfigServersTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   /**
-   * The time for an operation that waits once for the config servers. It is shorter than two such
-   * waits.
+   * The time for an operation that waits once for the config servers: longer than one such wait,
+   * and shorter than two.
    */
   private static final Duration ONCE = Duration.ofSeconds(6);
 

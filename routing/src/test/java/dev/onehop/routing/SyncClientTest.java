@@ -343,7 +343,7 @@ class SyncClientTest {
     client.close();
   }
 
-  /** A find on one shard that the router decodes. */
+  /** A find on one shard. Its collation makes the router decode it. */
   private static FindIterable<Document> decoded(MongoClient client) {
     return collection(client)
         .find(Filters.eq(5))

@@ -144,7 +144,7 @@ class WayOfAFindTest {
                 commands));
   }
 
-  /** Adds the classes on the stack if the driver's channel or its requests are on it. */
+  /** Adds OneHop's classes on the call stack to the path, if a request is on the stack. */
   private static void note() {
     Set<String> classes = new LinkedHashSet<>();
     boolean ofFind = false;

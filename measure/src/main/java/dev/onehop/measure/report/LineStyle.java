@@ -5,11 +5,11 @@ import java.util.List;
 
 /**
  * The style of a line, the same in all charts of a page: one of ten colours and one of four
- * markers. Two lines never differ by colour alone.
+ * markers. Two looks of the same colour have different markers.
  *
  * @param name the name at the end of the line
  * @param look the number of the colour and marker, from 0 to 39; below 0 for a line for comparison
- * @param dashed whether the line repeats another line under other conditions
+ * @param dashed whether the line belongs to a client whose pool is not of the usual size
  * @param thick whether requests were pipelined
  */
 record LineStyle(String name, int look, boolean dashed, boolean thick) {

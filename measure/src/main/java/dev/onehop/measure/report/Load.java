@@ -18,7 +18,7 @@ record Load(double busy) {
   /** The load above which latencies measure the machine more than the client. */
   static final double SATURATED = 0.85;
 
-  /** The notice of a report with marked lines. */
+  /** The explanation of the mark {@code saturated} in a report. */
   static final String NOTICE =
       "saturated: the machine's processors were over 85 % busy. Latencies in lines with this mark"
           + " depend more on the machine's load than on the client.";

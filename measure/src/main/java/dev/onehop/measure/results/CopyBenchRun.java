@@ -68,7 +68,9 @@ public record CopyBenchRun(
   /** The phase of a copy of a backlog of changes. */
   public static final String INCREMENTAL = "incremental";
 
-  /** The kind of a copy of changes at a rate, which has a lag. */
+  /**
+   * The kind of a copy of changes that are written at a rate. Only runs of this kind have a lag.
+   */
   public static final String LAG = "lag";
 
   /** A sharded cluster. */

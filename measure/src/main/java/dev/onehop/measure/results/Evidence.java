@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *     empty if unknown
  * @param besideOwner the fraction of operations that reached their shard from a router on the
  *     shard's own host; null if unknown
- * @param besideOwnerSample the number of operations in the sample; null if unknown
+ * @param besideOwnerSample the number of operations from which {@code besideOwner} was computed;
+ *     null if unknown
  */
 public record Evidence(
     Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long besideOwnerSample) {

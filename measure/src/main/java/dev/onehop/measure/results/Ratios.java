@@ -21,7 +21,7 @@ public final class Ratios {
   private Ratios() {}
 
   /**
-   * Returns all ratios that results allow.
+   * Returns all ratios that can be computed from the points and scenarios.
    *
    * @param seed the seed of the resamples for intervals
    */

@@ -47,7 +47,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         compatibility.getString("version"));
   }
 
-  /** Returns the same servers, with the time that the routers take per operation. */
+  /** Returns the same servers, with the measured cost of the routers. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);

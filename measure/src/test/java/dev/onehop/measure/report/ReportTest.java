@@ -32,7 +32,7 @@ class ReportTest {
         .toList();
   }
 
-  /** A user's own mongos does not report its servers. */
+  /** The version of the servers is unknown if the run uses a user's own mongos. */
   @Test
   void aServerThatIsNotKnownIsNotShown() {
     Results sample = SampleResults.us2014();

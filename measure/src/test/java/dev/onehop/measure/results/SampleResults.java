@@ -22,7 +22,7 @@ public final class SampleResults {
 
   private SampleResults() {}
 
-  /** Eleven points on us-2014 without log files. */
+  /** Eleven points in the topology us-2014, without log files. */
   public static Results us2014() {
     return us2014(topology());
   }

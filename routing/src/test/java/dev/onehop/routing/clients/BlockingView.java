@@ -204,7 +204,7 @@ public final class BlockingView implements InvocationHandler {
         : argument;
   }
 
-  /** A bucket of either driver. */
+  /** A bucket on a database of either driver. */
   public static GridFSBucket bucket(MongoDatabase database, String name) {
     return Proxy.isProxyClass(database.getClass())
             && Proxy.getInvocationHandler(database) instanceof BlockingView view

@@ -14,7 +14,7 @@ import java.util.TreeSet;
  */
 public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shards) {
 
-  /** The affinity before the first read. */
+  /** The affinity before the first read of the metadata: no mongos is known. */
   public static final Affinity EMPTY = new Affinity(List.of(), Map.of());
 
   private static final Beside UNKNOWN = new Beside(List.of(), Source.NONE);

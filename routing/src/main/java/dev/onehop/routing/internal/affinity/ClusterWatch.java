@@ -148,7 +148,10 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     PrimaryWatch create(Runnable changed);
   }
 
-  /** Completes after the first read of the affinity, whether it succeeded or failed. */
+  /**
+   * Completes after the first attempt to find the mongoses near the shards, whether it succeeded or
+   * failed.
+   */
   public Mono<Void> affinityReady() {
     return ready;
   }

@@ -304,8 +304,8 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * The member of a replica set, if the URI names a single server and this is such a member;
-   * otherwise null.
+   * The member of a replica set, if the URI names a single server and this server is a member of a
+   * replica set; otherwise null.
    */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();

@@ -123,7 +123,7 @@ class HandOverTest {
             .formatted(stage));
   }
 
-  /** A mongos executes malformed commands, and returns the error. */
+  /** Malformed commands go to a mongos, which returns the error. */
   @ParameterizedTest
   @ValueSource(
       strings = {
