@@ -44,7 +44,7 @@ public final class DirectMode {
    *
    * @param reach the settings and connections of the cluster; its seeds are mongoses or config
    *     servers
-   * @param versions adds shard versions to commands. Only one test passes an object that adds no
+   * @param versions adds shard versions to commands. Only tests pass an object that adds no
    *     versions, to show why they are needed
    * @param options direct mode's own settings
    */
