@@ -26,7 +26,7 @@ public final class ChildJvm implements AutoCloseable {
   /** The first characters of a line with which the child reports an error. */
   public static final String FAILED = "onehop: ";
 
-  /** The limit of the heap: several JVMs share the machine. */
+  /** The limit of a child's heap. It is low because several JVMs share the machine. */
   private static final String HEAP = "-Xmx512m";
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -59,8 +59,8 @@ public final class ChildJvm implements AutoCloseable {
    *     which must not be on a command line
    * @param folder the folder for the file {@code consumer.err}, which receives the child's standard
    *     error; created if necessary
-   * @param listener receives each line of the child before anything else does. It returns true if
-   *     the line is not a reply
+   * @param listener receives each line of the child first. Returns true for a line that is not a
+   *     reply
    */
   public static ChildJvm start(
       String name,
@@ -224,7 +224,7 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /**
-   * Lets it end, by the end of its standard input.
+   * Closes the standard input of the process, so that the process ends, and waits for its end.
    *
    * @return whether it has ended in time
    */

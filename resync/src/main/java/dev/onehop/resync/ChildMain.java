@@ -51,12 +51,12 @@ public final class ChildMain {
       work.run(JSON.readValue(in.readLine(), task), in, say);
     } catch (IOException | InterruptedException | RuntimeException e) {
       String failed = ChildJvm.FAILED + Failure.firstLine(e);
-      System.err.println(failed); // for a reader of the file with the errors
+      System.err.println(failed); // the parent stores standard error in a file
       e.printStackTrace();
       say.accept(failed);
       exitCode = 1;
     }
-    System.exit(exitCode); // Threads of a client may still run, and the exit ends them.
+    System.exit(exitCode); // Ends the threads of MongoDB clients, too, if they still run.
   }
 
   /**

@@ -168,7 +168,7 @@ public final class Failure extends RuntimeException {
   private static String words(MatchResult cause) {
     String what =
         cause.group(2) == null ? "" : AFTER_REASON.matcher(cause.group(2)).replaceFirst("").strip();
-    // The message of an UnknownHostException is only the name.
+    // The message of an UnknownHostException is only the host's name.
     boolean unknown = cause.group(1).equals("UnknownHostException") && !what.contains(" ");
     return what.isEmpty() ? cause.group(1) : unknown ? "unknown host" : what;
   }

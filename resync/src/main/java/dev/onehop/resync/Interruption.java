@@ -40,7 +40,7 @@ public final class Interruption implements AutoCloseable {
     }
   }
 
-  /** Whether a signal has interrupted a thread, after which the JVM ends. */
+  /** Whether a signal has interrupted a thread. The JVM is then about to end. */
   public static boolean isStopping() {
     return STOPPING.get();
   }
@@ -62,7 +62,7 @@ public final class Interruption implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is shutting down and runs the hook.
+      // The JVM is shutting down, so hooks can no longer be removed.
     }
   }
 }

@@ -86,7 +86,7 @@ final class LockHolder implements AutoCloseable {
   /**
    * Unlocks the server.
    *
-   * @throws Failure if the lock has ended before
+   * @throws Failure if the lock had already ended
    */
   void unlock() throws InterruptedException {
     process.send("unlock");

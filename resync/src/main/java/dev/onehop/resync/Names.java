@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The names of values in options. */
+/** Finds the values of options by their names. */
 public final class Names {
 
   private Names() {}

@@ -163,7 +163,7 @@ public final class NewMember {
     if (plan.rebuild()) {
       return;
     }
-    // If the reply is lost, the change may still have been made.
+    // Set before the command: if its reply is lost, the primary may still have made the change.
     added = true;
     reconfigure(
         config -> {
@@ -190,7 +190,7 @@ public final class NewMember {
       config.put("members", new ArrayList<>(config.getList("members", Document.class)));
       change.apply(config);
       config.put("version", config.getInteger("version") + 1);
-      config.remove("term"); // The primary adds the term itself.
+      config.remove("term"); // The primary sets the term.
       try {
         set.primary().admin(new Document("replSetReconfig", config));
         return;
@@ -205,8 +205,8 @@ public final class NewMember {
   }
 
   /**
-   * Waits until the member is a secondary, and then until it has the writes that the primary had at
-   * that time.
+   * Waits until the member is a secondary. Then waits until the member has all writes that the
+   * primary has at that moment.
    */
   void awaitCaughtUp() throws InterruptedException {
     // The member has no users before its initial sync.

@@ -95,8 +95,9 @@ public final class Resync {
   }
 
   /**
-   * Waits until the source has all writes that the primary has now. The servers may have counted
-   * the acknowledgement of the lost member for any of these writes, so the copy must contain them.
+   * Waits until the source has all writes that the primary has now. If a member is rebuilt, its
+   * acknowledgement may have counted for the majority of any of these writes. The copy must
+   * therefore contain them.
    */
   private void awaitSource(ReplicaSetStatus set, Member source) throws InterruptedException {
     progress.phase("waiting until " + source.host() + " has the primary's writes");

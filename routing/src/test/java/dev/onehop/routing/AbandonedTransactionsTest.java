@@ -37,8 +37,8 @@ class AbandonedTransactionsTest {
   }
 
   /**
-   * An abort that overtakes the statement finds no transaction. The statement would then begin a
-   * transaction that stays open.
+   * If the abort overtook the statement, it would find no transaction. The statement would then
+   * begin a transaction that nobody ends.
    */
   @Test
   void theAbortDoesNotOvertakeAStatementThatWaitsForItsRoutingTable() {

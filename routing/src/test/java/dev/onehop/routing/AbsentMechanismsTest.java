@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The class path of these tests lacks onehop-auth. */
+/**
+ * The class path of these tests lacks onehop-auth, so a builder refuses the mechanisms that need
+ * it.
+ */
 class AbsentMechanismsTest {
   private static final String AWS = "mongodb://localhost:1/?authMechanism=MONGODB-AWS";
 

@@ -120,7 +120,7 @@ class BrokenConnectionTest {
     try (Client client = driver.plain("mongodb://" + cluster.address("m1") + "/?" + NO_RETRIES)) {
       plain = broken("m1", client, operation);
     }
-    // Direct mode sends transactions to a mongos.
+    // Direct mode sends a transaction to the mongos m0, not to the shard.
     String server =
         mode == RoutingMode.TARGETED
             ? "m1"

@@ -136,7 +136,10 @@ class BrokenRepliesTest {
     return List.of(Document.parse("{$match: {_id: 1}}"));
   }
 
-  /** No driver retries these commands, as in the stand-in router and in a change stream. */
+  /**
+   * These commands come from no driver, so no driver retries them. The stand-in router and change
+   * streams send such commands.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

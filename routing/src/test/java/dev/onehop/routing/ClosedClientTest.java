@@ -38,7 +38,7 @@ import reactor.core.publisher.Mono;
 class ClosedClientTest {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
-  /** Event loops end within three seconds. */
+  /** Longer than the time in which the event loops end, which is three seconds at most. */
   private static final Duration LOOPS_END = Duration.ofSeconds(4);
 
   private static final int WIRE_6_0 = 17;
@@ -75,7 +75,8 @@ class ClosedClientTest {
       RealTime.pass(Duration.ofSeconds(1));
     }
     assertThat(operation).failsWithin(Duration.ofSeconds(20));
-    // After this time, operations that waited for the cluster fail.
+    // Operations that wait for the cluster fail after this time, and such a failure could log an
+    // error.
     RealTime.pass(START_TIMEOUT);
 
     assertThat(errors()).isEmpty();
@@ -123,7 +124,7 @@ class ClosedClientTest {
             .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       operations.add(Mono.from(collection.find(Filters.eq(1)).first()).toFuture());
-      // An operation that the router decodes.
+      // The collation makes the router decode this operation.
       operations.add(
           Mono.from(
                   collection

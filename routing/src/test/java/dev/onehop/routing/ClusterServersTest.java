@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ClusterServersTest {
 
-  /** A watch that starts after the close would never be closed. */
+  /** Nothing would close a watch that starts after the close. */
   @Test
   void noServersAreWatchedAfterTheEnd() {
     try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {

@@ -40,7 +40,7 @@ class ColdShardsTest {
     cluster.close();
   }
 
-  /** Heartbeats are so rare that an operation that waits for one is too late. */
+  /** Heartbeats are so rare that an operation would time out if it waited for the next one. */
   private OneHop.Builder builder() {
     return OneHop.builder(
             "mongodb://"

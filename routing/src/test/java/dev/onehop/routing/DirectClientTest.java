@@ -126,7 +126,7 @@ class DirectClientTest {
           .isEqualTo(1);
       assertThat(meters.get("onehop.fallbacks").tag("reason", "handed-over").counter().count())
           .isEqualTo(2);
-      // The table is refreshed once more, because the first table showed several shards.
+      // The first table showed several owners and may be stale, so it is refreshed.
       await()
           .untilAsserted(
               () ->
@@ -145,8 +145,8 @@ class DirectClientTest {
   }
 
   /**
-   * Shards of version 8.3 and later reject other combinations of a shard version and a database
-   * version.
+   * On a sharded collection, a command carries only a shard version; on an unsharded collection,
+   * also a database version. Shards of version 8.3 and later reject other combinations.
    */
   @Test
   void commandsCarryAShardVersionOrNoneOfAShardWithThatOfTheDatabase() {
@@ -304,7 +304,10 @@ class DirectClientTest {
     }
   }
 
-  /** The names in the metadata cannot be resolved here. They are replaced everywhere. */
+  /**
+   * This machine cannot resolve the names in the metadata. So operations succeed only if every name
+   * is mapped.
+   */
   @Test
   void everyDiscoveredNameIsMapped() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");

@@ -54,7 +54,10 @@ class DirectModeSettingsTest {
     assertRefused(OneHop.builder(URI).properties(properties), name);
   }
 
-  /** A system property may be set for other clients of the application. */
+  /**
+   * Direct mode ignores a system property that it cannot use, because the property may be for other
+   * clients of the application.
+   */
   @Test
   void aSystemPropertyIsPassedOver() {
     System.setProperty("onehop.measureRoundTrips", "false");

@@ -25,7 +25,10 @@ import reactor.core.publisher.Mono;
 class FirstOperationsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** Much shorter than the time after which a silent shard is logged. */
+  /**
+   * The time for an operation that does not wait for the silent shard. It is much shorter than the
+   * time after which that shard is logged.
+   */
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private static final int WIRE_6_0 = 17;
@@ -33,7 +36,7 @@ class FirstOperationsTest {
 
   private ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
 
-  /** A first client takes longer, because its classes are loaded. */
+  /** Loads the classes of a client, which would delay a test's first operation. */
   @BeforeAll
   static void loadClasses() {
     try (ScriptedCluster healthy = new ScriptedCluster(WIRE_6_0);
@@ -99,7 +102,8 @@ class FirstOperationsTest {
     try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON);
       CompletableFuture<Document> found = find(client, -5);
-      // Later operations on the other shard succeed, and no operation goes to the unchecked shard.
+      // Later operations on the other shard s1 succeed. No operation goes to s0 before the check of
+      // the user's rights.
       assertThat(find(client, 5)).succeedsWithin(SOON);
       assertThat(cluster.seen("s0", "connectionStatus")).isNotEmpty();
       assertThat(cluster.seen("s0", "find")).isEmpty();
@@ -110,7 +114,10 @@ class FirstOperationsTest {
     }
   }
 
-  /** After the shard's reply all commands are refused, as if the shard had replied at the start. */
+  /**
+   * Once the silent shard replies that the user lacks a role, all commands fail, as if it had
+   * replied at the start.
+   */
   @Test
   void whatTheSilentShardLacksIsSaidOnceItAnswers() {
     cluster.close();

@@ -17,7 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** An application uses many collections one after another, each for a short time. */
+/**
+ * An application uses many collections, each for a short time. The meters of collections that are
+ * no longer used are removed.
+ */
 class ForgottenCollectionsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int COLLECTIONS = 20;

@@ -26,7 +26,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** Names of servers are looked up as by the driver. A slow lookup delays no other operation. */
+/**
+ * The router looks up names of servers as the driver does. A slow lookup delays no operation on
+ * another server.
+ */
 class NamesTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -127,7 +130,7 @@ class NamesTest {
             "connectTimeoutMS=60000",
             host -> blocked("s0", host),
             builder -> pipelined ? builder.pipelining(settings -> {}) : builder)) {
-      // There are more operations than event loops.
+      // There are more operations than event loops, so blocked event loops would delay the others.
       List<CompletableFuture<Document>> waiting =
           IntStream.range(1, 40).mapToObj(id -> find(client, -id)).toList();
       for (int id = 1; id < 40; id++) {

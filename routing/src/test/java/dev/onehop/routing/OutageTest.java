@@ -21,7 +21,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OutageTest {
   private static final int WIRE_6_0 = 17;
 
-  /** The driver checks a lost server twice a second while operations wait for the server. */
+  /**
+   * The time in which a server that is back is found: while operations wait, the driver checks a
+   * lost server twice a second.
+   */
   private static final Duration SOON = Duration.ofSeconds(3);
 
   @ParameterizedTest
@@ -61,7 +64,7 @@ class OutageTest {
       found.incrementAndGet();
       return true;
     } catch (MongoException failure) {
-      // The caller retries after a pause, like an application.
+      // Expected during the outage: the caller tries again after a pause.
       return false;
     }
   }

@@ -162,7 +162,7 @@ class RouterStatusTest {
     }
   }
 
-  /** The start does not wait for a shard that replies late. */
+  /** The router starts before the late reply of s1. The status names the refusal nevertheless. */
   @Test
   void aShardThatRefusesTheUserIsMissingInDirectMode() {
     try (ScriptedCluster newer = new ScriptedCluster(WIRE_8_0)) {
@@ -222,7 +222,8 @@ class RouterStatusTest {
     try (OneHop router = targeted().build()) {
       CompletableFuture<RouterStatus> ready =
           CompletableFuture.supplyAsync(() -> router.ready(TIMEOUT, "it.c"));
-      // After this time, each read of the metadata has timed out once.
+      // After this delay, each read of the metadata has timed out once, and the router is still
+      // waiting.
       await()
           .pollDelay(Duration.ofMillis(2500))
           .atMost(TIMEOUT)

@@ -187,14 +187,17 @@ class ServerErrorsTest {
     }
   }
 
-  /** All shards share the driver's connection pool. */
+  /**
+   * The driver has one pool for all shards. If an unreachable shard cleared it, operations on other
+   * shards would lose their connections.
+   */
   @Test
   void aShardThatCannotBeReachedLeavesTheDriversPoolAlone() {
     try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false&retryReads=false")) {
       collection(client).find(Filters.eq(-5)).first();
       collection(client).find(Filters.eq(5)).first();
       cluster.stop("s1");
-      // The first operation may use a broken connection.
+      // Does not count: the first operation may use a connection that the stop has broken.
       var unused = catchThrowable(() -> collection(client).insertOne(new Document("_id", 5)));
       clearedPools.set(0);
       for (int i = 0; i < 3; i++) {
@@ -398,7 +401,7 @@ class ServerErrorsTest {
     }
   }
 
-  /** Servers also accept the old name findandmodify. */
+  /** Applications may use the old name findandmodify, which servers still accept. */
   @Test
   void theOldNameOfFindAndModifyKeepsItsValue() {
     try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false")) {
@@ -425,8 +428,8 @@ class ServerErrorsTest {
   }
 
   /**
-   * One mongos shuts down. The driver sends the whole batch again, because it has a transaction
-   * number.
+   * One mongos shuts down during its part of a batch. The driver sends the whole batch again,
+   * because the batch has a transaction number.
    */
   @Test
   void aNumberedBatchIsSentAgainAlthoughAnotherPartHasADuplicateKey() {

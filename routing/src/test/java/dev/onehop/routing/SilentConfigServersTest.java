@@ -20,7 +20,10 @@ import reactor.core.publisher.Mono;
 class SilentConfigServersTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** Longer than one wait of an operation, and shorter than two waits. */
+  /**
+   * The time for an operation that waits once for the config servers: longer than one such wait,
+   * and shorter than two.
+   */
   private static final Duration ONCE = Duration.ofSeconds(6);
 
   private static final Duration NOT_AT_ALL = Duration.ofMillis(1200);

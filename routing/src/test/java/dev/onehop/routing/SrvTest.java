@@ -35,7 +35,7 @@ class SrvTest {
             .routing(mode)
             .applyToClientSettings(settings -> settings.dnsClient(dns))
             .client(MongoClient.class)) {
-      // The first operation may wait until this process has loaded its classes.
+      // Does not count: the first operation may wait until this process has loaded its classes.
       var unused = catchThrowable(() -> find(client));
       assertThatThrownBy(() -> find(client))
           .isInstanceOfSatisfying(

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class StructureTest {
   private static final String ROOT = "dev.onehop.routing";
   private static final String INTERNAL = ROOT + ".internal.";
-  // The class that creates clients is not a part of the router.
+  // The package of direct mode without the class DirectMode, which creates the clients.
   private static final DescribedPredicate<JavaClass> DIRECT =
       resideInAPackage(INTERNAL + "direct..").and(not(simpleNameStartingWith("DirectMode")));
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);
@@ -25,7 +25,10 @@ class StructureTest {
     PackageRules.haveNoCycles(CLASSES);
   }
 
-  /** The root package creates objects of the other packages, which must not depend on it. */
+  /**
+   * The root package creates objects of the other packages. So these packages must not depend on
+   * the root package.
+   */
   @Test
   void nothingUsesTheRoot() {
     noClasses()

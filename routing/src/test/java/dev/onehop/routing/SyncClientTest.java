@@ -187,7 +187,10 @@ class SyncClientTest {
     }
   }
 
-  /** The outcome of the write is unknown. It is sent again only if the shard can recognise it. */
+  /**
+   * The outcome of the write is unknown. The write is sent again only if it is retryable, because
+   * the shard then recognises a repetition.
+   */
   @ParameterizedTest
   @CsvSource({"false, true", "true, true", "false, false", "true, false"})
   void aWriteWhoseConnectionBreaksIsSentAgainIfRetryable(boolean retryable, boolean blocking)
@@ -340,7 +343,7 @@ class SyncClientTest {
     client.close();
   }
 
-  /** A find on one shard that the router decodes. */
+  /** A find on one shard. Its collation makes the router decode it. */
   private static FindIterable<Document> decoded(MongoClient client) {
     return collection(client)
         .find(Filters.eq(5))

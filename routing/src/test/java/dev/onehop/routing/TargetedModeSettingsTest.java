@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * Settings with which targeted mode cannot route leave the transport to the driver, and are logged.
- * Settings that cannot work are refused.
+ * If settings do not allow routing in targeted mode, clients use the driver's transport, and the
+ * reason is logged. Settings that cannot work are refused.
  */
 class TargetedModeSettingsTest {
   @RegisterExtension private final CapturedLog log = new CapturedLog(OneHop.class.getName());
@@ -101,7 +101,10 @@ class TargetedModeSettingsTest {
     }
   }
 
-  /** For example, Spring Boot sets a Netty transport. */
+  /**
+   * The transport need not be the application's choice: for example, Spring Boot sets a Netty
+   * transport.
+   */
   @Test
   void aTransportOfTheApplicationIsReplaced() {
     ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);
@@ -118,7 +121,10 @@ class TargetedModeSettingsTest {
             "targeted mode replaces the transport NettyTransportSettings with OneHop's transport");
   }
 
-  /** Without the refusal, connections would use other certificates than the application trusts. */
+  /**
+   * The router replaces the transport, and would lose its certificates. So it refuses a transport
+   * with certificates.
+   */
   @Test
   void aTransportWithCertificatesIsRefused() throws Exception {
     SslContext certificates = SslContextBuilder.forClient().build();

@@ -73,7 +73,8 @@ class WayOfAFindTest {
       }
       path.clear();
 
-      // A reply may come on this thread or on another.
+      // Several finds, because a reply may come on this thread or on another, with other classes on
+      // the stack.
       for (int i = 0; i < 20; i++) {
         find(client);
       }
@@ -143,7 +144,7 @@ class WayOfAFindTest {
                 commands));
   }
 
-  /** Adds the classes on the stack if the driver's channel or its requests are on it. */
+  /** Adds OneHop's classes on the call stack to the path, if a request is on the stack. */
   private static void note() {
     Set<String> classes = new LinkedHashSet<>();
     boolean ofFind = false;
@@ -174,7 +175,7 @@ class WayOfAFindTest {
     }
   }
 
-  /** The timer is the last object that a command reaches. */
+  /** Notes the stack when a timer records a command, which is the last step of the command. */
   private static final class WatchedMeters extends SimpleMeterRegistry {
     @Override
     protected Timer newTimer(

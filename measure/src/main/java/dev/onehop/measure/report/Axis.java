@@ -104,8 +104,8 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
   }
 
   /**
-   * Returns an axis of percentiles on the scale 1 / (1 − p). Each further nine of the percentile
-   * has the same width on it.
+   * Returns an axis of percentiles on the scale 1 / (1 − p). On this axis, 90 %, 99 % and 99.9 %
+   * are equally far apart.
    *
    * @param nines the number of nines: 2 is 99 %, 3 is 99.9 %
    */

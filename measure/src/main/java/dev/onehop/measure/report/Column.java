@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the heading, with the unit if the table's caption does not have it
  * @param legend an explanation for the notes below the table; empty if the name is clear
- * @param missing the possible reason for a column without any value, for the notes; empty if
- *     unknown
+ * @param missing a possible reason why no row has a value, for the notes; empty if unknown
  * @param cell returns the text of a row; {@link Format#NONE} without a value
  * @param bars returns the lengths of the bars that a page draws in the cell of a row, from 0 to 1;
  *     empty in most columns
@@ -42,8 +41,8 @@ record Column<P>(
   }
 
   /**
-   * Returns columns with figures of a latency in milliseconds. The first column has the latency's
-   * name.
+   * Returns a column for each figure of a latency, in milliseconds. The heading of the first column
+   * begins with {@code name}.
    *
    * @param figures the names of figures, as in {@link LatencySummary#figure}
    */

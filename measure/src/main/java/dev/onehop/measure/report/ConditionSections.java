@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sections about the conditions of closed loops: processor time, conditions of the machine,
- * several clients.
+ * Three sections about the measurement of closed loops: processor time, the state of the machine,
+ * and points with several clients.
  *
  * @param points the points, in display order
  * @param clients the clients of points with several clients

@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 record ConsumeSheet(ConsumeResults results, Path folder) {
 
-  /** The rate in Alibaba's paper on Tablestore's Tunnel Service for rows of the same kind. */
+  /**
+   * The rows per second and core in Alibaba's paper on Tablestore's Tunnel Service, for rows of the
+   * same kind.
+   */
   private static final double PAPER = 98_000;
 
   private static final String DIRECT = "direct";
@@ -123,8 +126,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   /**
-   * Compares the lags of the two sources. Each source counts with the number of channels at which
-   * its lag is smallest.
+   * Compares the lags of the two sources. Of each source, it takes the point with the smallest
+   * median lag, with any number of channels.
    */
   private void lag(Sheet sheet, String kind, String what) {
     Comparator<ConsumePoint> shortest =
@@ -218,7 +221,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     return chart;
   }
 
-  /** Adds curves by number of channels, from the points' logs. */
+  /** Adds a chart of percentile curves for each number of channels, from the points' logs. */
   private void percentiles(Section section, List<ConsumePoint> points) {
     Map<Integer, Percentiles> curves = new LinkedHashMap<>();
     for (String source : SOURCES) {
@@ -244,7 +247,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   /**
-   * Returns a chart for the highest number of channels. It is empty if there is a single window.
+   * Returns a chart of the rates over time at the highest number of channels. The chart is empty if
+   * no point has more than one interval.
    */
   private static LineChart overTime(List<ConsumePoint> all) {
     int most = all.stream().mapToInt(ConsumePoint::channels).max().orElse(1);

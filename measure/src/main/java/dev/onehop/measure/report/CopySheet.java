@@ -140,7 +140,7 @@ record CopySheet(CopyBenchResults results) {
                     beside.rounds());
   }
 
-  /** The runs of a tool in one measurement, a row of each table. */
+  /** A row of a table: the runs of a tool in one measurement. */
   private record Row(String title, String tool, List<CopyBenchRun> runs) {
     double median(ToDoubleFunction<CopyBenchRun> figure) {
       return CopySheet.median(runs, figure);

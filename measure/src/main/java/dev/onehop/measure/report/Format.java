@@ -85,7 +85,7 @@ public final class Format {
     return bytes == null ? NONE : whole(Math.round(bytes.doubleValue() / (1 << 20)));
   }
 
-  /** Returns a number with its noun, in the singular for 1. */
+  /** Returns a number with a noun, such as {@code 1 thread} or {@code 2 threads}. */
   public static String counted(long count, String noun) {
     return whole(count) + " " + noun + (count == 1 ? "" : noun.endsWith("x") ? "es" : "s");
   }

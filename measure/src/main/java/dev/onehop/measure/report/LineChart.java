@@ -32,7 +32,7 @@ final class LineChart {
     }
   }
 
-  /** The size of a chart, in CSS pixels at full size. */
+  /** The two sizes in which a chart is drawn, in CSS pixels. */
   enum Size {
     /** The names of the lines are at the ends of the lines. */
     WIDE("wide", 700, 330),

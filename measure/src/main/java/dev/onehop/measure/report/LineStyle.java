@@ -5,11 +5,11 @@ import java.util.List;
 
 /**
  * The style of a line, the same in all charts of a page: one of ten colours and one of four
- * markers. Colour is never the only difference.
+ * markers. Two looks of the same colour have different markers.
  *
  * @param name the name at the end of the line
  * @param look the number of the colour and marker, from 0 to 39; below 0 for a line for comparison
- * @param dashed whether the line repeats another line under other conditions
+ * @param dashed whether the line belongs to a client whose pool is not of the usual size
  * @param thick whether requests were pipelined
  */
 record LineStyle(String name, int look, boolean dashed, boolean thick) {
@@ -22,7 +22,10 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
           "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
           "M0-5.5L5.5 0L0 5.5L-5.5 0z");
 
-  /** The names with a fixed colour, by look. The same role has the same colour in all reports. */
+  /**
+   * The names with a fixed look; the index in this list is the look. Names in the same inner list
+   * have the same role.
+   */
   private static final List<List<String>> NAMES =
       List.of(
           List.of("legacy", "majority", "driver-one-mongos"),
@@ -50,7 +53,8 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
   }
 
   /**
-   * Returns the style of a client in a chart in which most clients have a pool of the usual size.
+   * Returns the style of a client. If its pool is not of the usual size, the line is dashed and its
+   * name has the size.
    */
   static LineStyle of(Client client, int usualConnections) {
     boolean usual = client.connections() == usualConnections;

@@ -18,7 +18,7 @@ record Load(double busy) {
   /** The load above which latencies measure the machine more than the client. */
   static final double SATURATED = 0.85;
 
-  /** The notice of a report with marked lines. */
+  /** The explanation of the mark {@code saturated} in a report. */
   static final String NOTICE =
       "saturated: the machine's processors were over 85 % busy. Latencies in lines with this mark"
           + " depend more on the machine's load than on the client.";
@@ -32,15 +32,15 @@ record Load(double busy) {
   }
 
   /**
-   * Returns the load of operations at a rate. An entry may have the operations on some shards only.
-   * Its load is still the load of the operations on all shards.
+   * Returns the load of operations at a rate. If an entry has the operations on some shards only,
+   * the operations on the other shards count, too.
    */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
     boolean all = entry.shards().equals(ScenarioEntry.ALL);
     return of(entry.cpu(), all ? entry.figures().perSecond() : entry.rate(), machine);
   }
 
-  /** Returns the load of a client whose bytes across zones were counted. */
+  /** Returns the load of a client in a measurement of the bytes across zones. */
   static Load of(ZonesResult.Line line, double perSecond, @Nullable MachineFacts machine) {
     return of(line.cpu(), perSecond, machine);
   }

@@ -39,7 +39,7 @@ final class Percentiles {
     List<Spot> spots = new ArrayList<>();
     for (int i = 0; i <= STEPS; i++) {
       double p = 1 - Math.pow(10, -nines * i / STEPS);
-      // The resolution of the clock is a microsecond.
+      // At least 1, the resolution of the clock: a latency of 0 has no place on a logarithmic axis.
       double micros = Math.max(1, histogram.getValueAtPercentile(p * 100));
       spots.add(new Spot(p, micros / 1000));
     }

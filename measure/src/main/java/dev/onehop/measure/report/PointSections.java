@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class PointSections {
 
   /**
-   * A bound that is higher than all values by this factor is left out, because it compresses the
-   * lines of the chart.
+   * If a bound is higher than all measured values by this factor, a chart leaves it out, because
+   * its scale would compress the other lines.
    */
   private static final double OUT_OF_SIGHT = 10;
 
@@ -266,8 +266,8 @@ final class PointSections {
   }
 
   /**
-   * Adds the mean of a figure over the points at each number of threads. A mean that is far above
-   * the values is left out.
+   * Adds a line for comparison: the mean of a bound over the points at each number of threads. The
+   * line is left out if its last value is above {@code most}.
    */
   private void bound(
       LineChart chart,

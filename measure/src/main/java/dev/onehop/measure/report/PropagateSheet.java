@@ -50,7 +50,10 @@ record PropagateSheet(PropagateResults results) {
     return sheet;
   }
 
-  /** Returns a sentence about the intervals for which a mongos' stream waits on idle servers. */
+  /**
+   * Returns sentences about the settings that decide how long a mongos' stream waits for idle
+   * servers.
+   */
   private String noops() {
     PropagateResults.Streams streams = results.streams();
     String noops =
@@ -164,8 +167,8 @@ record PropagateSheet(PropagateResults results) {
   }
 
   /**
-   * Returns a chart of the median time by a size, if there are several sizes. It has the times of
-   * whole tests if these were measured.
+   * Returns a chart of the median time by a size, such as the number of documents. The chart is
+   * empty if there is only one size. It shows the times of whole tests if tests were timed.
    */
   private static LineChart chart(
       List<PropagateMeasurement> measurements,
@@ -192,13 +195,13 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** Returns the times of whole tests, or of their parts if tests were not timed. */
+  /** Returns the times of whole tests; the latencies if tests were not timed. */
   private static LatencySummary whole(PropagateMeasurement each) {
     LatencySummary test = each.test();
     return test != null && test.count() > 0 ? test : each.latency();
   }
 
-  /** Returns a chart of percentiles, if there is only one size of each kind. */
+  /** Returns a chart of the latencies by percentile, with a curve for each measurement. */
   private static LineChart percentiles(List<PropagateMeasurement> measurements) {
     LineChart chart =
         new LineChart("Time by percentile, in milliseconds", Axis.percentiles(3), "ms", true);
@@ -215,7 +218,7 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** A figure of all paths: a row of a table with a column for each path. */
+  /** A row of a table: a figure. The table has a column for each path. */
   private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
 
   private static Table table(String title, List<PropagateMeasurement> paths) {

@@ -43,8 +43,8 @@ final class ResyncSheet {
   }
 
   /**
-   * Whether sizes were measured more than once. A line through single measurements shows only
-   * noise.
+   * Whether lines are fitted: only if a size was measured more than once, because a line through
+   * single measurements shows only noise.
    */
   private boolean hasFit() {
     return cells.stream().anyMatch(cell -> cell.seconds().size() > 1);

@@ -52,8 +52,7 @@ final class Sheet {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
-          // If there is no reason of an early end, the run has not ended, or its process was
-          // killed.
+          // Without a reason for an early end, the run goes on, or its process was killed.
           run.stopped() == null
               ? "So far %d of %d measurements.".formatted(results.finished(), run.pointsPlanned())
               : "Unfinished run: %d of %d measurements (%s)."
@@ -76,7 +75,7 @@ final class Sheet {
     }
   }
 
-  /** Removes the full reply at the end of a driver's message. */
+  /** Removes the server's full reply from the end of a driver's message. */
   private static String brief(String what) {
     return what.replaceFirst("\\.? *The full response is .*", "");
   }

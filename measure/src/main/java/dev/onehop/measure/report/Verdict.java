@@ -18,7 +18,7 @@ final class Verdict {
    * @param ratio the first rate divided by the other rate
    * @param low the lower end of the ratio's 95 % interval; null without an interval
    * @param high the upper end of the interval; null without an interval
-   * @param why a possible reason for a first rate that is not higher; empty if unknown
+   * @param why a possible reason why the first rate is not higher; empty if unknown
    */
   static String faster(double ratio, @Nullable Double low, @Nullable Double high, String why) {
     double least = low == null ? ratio * (1 - NOISE) : low;
@@ -40,7 +40,7 @@ final class Verdict {
     return faster(ratio, null, null, why);
   }
 
-  /** Whether a ratio without an interval shows a higher speed. */
+  /** Whether a ratio without an interval shows a higher first rate, even with the assumed error. */
   static boolean isFaster(double ratio) {
     return ratio * (1 - NOISE) > 1;
   }

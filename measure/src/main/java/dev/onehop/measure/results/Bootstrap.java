@@ -37,8 +37,8 @@ public record Bootstrap(
   /**
    * Resamples pairs of figures.
    *
-   * @param ours a figure of each round
-   * @param theirs the other figure of each round
+   * @param ours the figure of the first client in each round
+   * @param theirs the figure of the second client in each round
    * @param seed the seed of the random choice; the same seed gives the same interval
    * @return empty if there are no figures, or a figure is not above 0
    * @throws IllegalArgumentException if the numbers of figures differ

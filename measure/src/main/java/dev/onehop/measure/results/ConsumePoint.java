@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  *     microseconds; null for a drain
  * @param lost the number of acknowledged rows that did not arrive
  * @param doubled the number of rows that arrived again
- * @param outOfOrder the number of rows that arrived after a later version, in another channel than
- *     before, or against the order of all events if the stream has one
+ * @param outOfOrder the number of rows that arrived after a later version of the row, or in another
+ *     channel than an earlier version. With {@code total}, also the rows against the order of all
+ *     events
  * @param unexpected the number of rows that arrived without an acknowledgement of their write
  * @param negativeLags the number of lags below zero, which histograms cannot record; they occur
  *     only if a clock was set

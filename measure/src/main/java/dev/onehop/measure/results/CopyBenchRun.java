@@ -68,7 +68,9 @@ public record CopyBenchRun(
   /** The phase of a copy of a backlog of changes. */
   public static final String INCREMENTAL = "incremental";
 
-  /** The kind of a copy of changes at a rate, which has a lag. */
+  /**
+   * The kind of a copy of changes that are written at a rate. Only runs of this kind have a lag.
+   */
   public static final String LAG = "lag";
 
   /** A sharded cluster. */
@@ -90,7 +92,7 @@ public record CopyBenchRun(
   private static final Map<String, String> EARLIER =
       Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
-  /** Earlier files have other names of the tools. */
+  /** Replaces a tool's name in an earlier file by its present name. */
   public CopyBenchRun {
     tool = EARLIER.getOrDefault(tool, tool);
   }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param client the time of the YCSB process
  * @param routers the time of all routers together
  * @param mongods the time of all config servers and shard members together
- * @param links the time of the bench itself, which makes the delays between regions
+ * @param links the time of the bench's own process, which delays the bytes between regions
  */
 @JsonInclude(Include.ALWAYS)
 public record CpuPerOperation(

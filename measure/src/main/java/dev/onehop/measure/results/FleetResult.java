@@ -9,8 +9,7 @@ import java.util.List;
  * @param clients the number of instances, each a client with separate pools
  * @param processes the number of processes
  * @param rate the operations per second of all instances together
- * @param burst the number of operations that an instance issues at once, one instance after the
- *     other
+ * @param burst the number of operations that an instance issues at once; the instances take turns
  * @param seconds the time in which operations were issued
  * @param lines the client configurations, in the order of their measurement
  */

@@ -34,8 +34,8 @@ public final class HdrLogs {
   }
 
   /**
-   * Returns a prefix for YCSB, which appends the operation's name and {@code .hdr}. The resulting
-   * path is {@link #file}.
+   * Returns a prefix for YCSB, which appends the operation's name and {@code .hdr}. The result is
+   * the path that {@link #file} returns.
    */
   public static String prefix(Path folder) {
     return folder.resolve("hdr-").toString();

@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param command {@link #COMMAND}, which distinguishes the file from files of other commands
  * @param envelope the common part of all such files
- * @param streams the intervals for which a mongos' change stream waits
+ * @param streams the settings that decide how long a change stream waits for idle servers
  * @param measurements the finished measurements in the order in which they ran
  */
 public record PropagateResults(

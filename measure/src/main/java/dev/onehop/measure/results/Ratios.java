@@ -21,7 +21,7 @@ public final class Ratios {
   private Ratios() {}
 
   /**
-   * Returns all ratios that results allow.
+   * Returns all ratios that can be computed from the points and scenarios.
    *
    * @param seed the seed of the resamples for intervals
    */
@@ -43,7 +43,7 @@ public final class Ratios {
     return ratios;
   }
 
-  /** The figure of a client to compare, in total and in each round. */
+  /** A client's figure for the comparison: of the whole measurement, and of each round. */
   private record Figures(Client client, double figure, List<Double> rounds) {
     static Figures of(ScenarioEntry entry) {
       return new Figures(

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the measured round trips with the configured round trips. Of two limits, the larger one
- * counts:
+ * Compares the measured round trips with the configured round trips. Each rule has two limits, of
+ * which the larger one counts:
  *
  * <ul>
  *   <li>A difference of up to 3 % or 0.5 ms is ignored.
@@ -56,7 +56,7 @@ public final class RoundTripCheck {
   }
 
   /**
-   * Warns of differing round trips with {@link #notice}.
+   * Warns with {@link #notice} if some round trips are not as configured.
    *
    * @throws Failure if a round trip differs so much that measurements would not apply to this
    *     topology

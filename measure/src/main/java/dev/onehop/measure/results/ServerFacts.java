@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
   /**
-   * The version of servers whose version the run cannot read, because they are behind a user's own
-   * mongos.
+   * The text in place of a version that the run cannot read, because the servers are behind a
+   * user's own mongos.
    */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
 
@@ -47,7 +47,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         compatibility.getString("version"));
   }
 
-  /** Returns the same servers, with the time that the routers take per operation. */
+  /** Returns the same servers, with the measured cost of the routers. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);

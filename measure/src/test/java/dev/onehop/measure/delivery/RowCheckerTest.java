@@ -215,7 +215,7 @@ class RowCheckerTest {
 
   @Test
   void aSnapshotAndWhatFollowsItAreAll() {
-    // The third row was inserted after the snapshot.
+    // Row 2 was inserted after the snapshot, so only the events have it.
     long[][] events = {{0, 4}, {0, 5}, {2, 1}, {2, 2}};
     long[][] written = {{0, 5}, {1, 1}, {2, 2}};
 

@@ -12,12 +12,12 @@ final class SampleEvents {
 
   private SampleEvents() {}
 
-  /** A row of a run's first group. Its write was due at the given time, and began then. */
+  /** A row of a run's first group. Its write was due and began at {@code beganMicros}. */
   static Row row(int run, long number, int version, long beganMicros) {
     return new Row(run, 0, number, version, beganMicros, beganMicros);
   }
 
-  /** The event of a row's write. The place is its position among all events. */
+  /** The event of a row's write, at position {@code place} among all events. */
   static RawBsonDocument of(Row row, int place, long committedMillis) {
     BsonDocument document =
         row.document(RowWriter.hash(HashRanges.all(), row), ConsumeBench.ROW_BYTES);

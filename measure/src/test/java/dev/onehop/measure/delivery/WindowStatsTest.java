@@ -13,7 +13,10 @@ class WindowStatsTest {
   private static final long BEGIN = 1_700_000_000_000_000L;
   private static final int SECOND = 1_000_000;
 
-  /** A consumer that takes 1,000 rows a second for half a core, sampled four times a second. */
+  /**
+   * A consumer that takes 1,000 rows a second and keeps half a core busy. It is sampled four times
+   * a second.
+   */
   private static ConsumerReport report(long begin, int seconds) {
     List<Sample> samples = new ArrayList<>();
     for (int i = 0; i <= 4 * seconds; i++) {

@@ -22,7 +22,7 @@ class ServerWatchTest {
 
   @Test
   void operationsBeforeTheWindowDoNotCount() {
-    // The warm-up has operations on server a only.
+    // Before the window, in the warm-up, only server a executes operations: 500 of them.
     Map<String, Double> shares =
         ServerWatch.shares(List.of(at(0, 0, 0), at(1000, 500, 0), at(2000, 510, 30)), 1000, 2000);
     assertThat(shares.get("a")).isCloseTo(0.25, within(1e-9));
@@ -31,7 +31,8 @@ class ServerWatchTest {
 
   @Test
   void countsBetweenSamplesAreInterpolated() {
-    // The window has half of the 100 operations on a, and half of the 50 operations on b.
+    // The window begins and ends between samples. So it has half of the 100 operations on a, and
+    // half of the 50 operations on b.
     Map<String, Double> shares =
         ServerWatch.shares(
             List.of(at(0, 0, 100), at(1000, 100, 100), at(2000, 100, 150)), 500, 1500);
@@ -46,7 +47,8 @@ class ServerWatchTest {
 
   @Test
   void aShardCountsFromItsFirstSample() {
-    // The first read of b failed, or b was added later. It had 1,000 operations before.
+    // The first sample lacks b: reading b failed, or b was added later. The 1,000 operations before
+    // its first sample do not count.
     Map<String, Double> shares =
         ServerWatch.shares(
             List.of(new Sample<>(0, Map.of("a", 0L)), at(1000, 10, 1000), at(2000, 20, 1010)),

@@ -46,7 +46,10 @@ class SessionTest {
     void run() throws InterruptedException;
   }
 
-  /** A bench whose points are letters. At one letter, it runs an action of the test. */
+  /**
+   * A bench whose points are letters. At the letter {@code last}, it runs the action {@code then}
+   * of the test.
+   */
   private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
@@ -137,7 +140,10 @@ class SessionTest {
     assertThat(folder.resolve("results.json")).content().contains("\"complete\" : true");
   }
 
-  /** The estimate of each letter is a second, but measuring it takes no time. */
+  /**
+   * Each letter is estimated to take a second, but takes no time. So the estimate must be
+   * corrected.
+   */
   @Test
   void theRemainingTimeIsCorrectedByHowLongTheCellsBeforeTook() {
     PrintStream before = System.err;
@@ -182,7 +188,7 @@ class SessionTest {
     assertThat(Thread.interrupted()).isFalse();
   }
 
-  /** The run does not wait for an operation on a dead server. */
+  /** An operation on a dead server never returns, but the run ends. */
   @Test
   void theEndOfAServerEndsTheRunAndIsItsCause() {
     AtomicReference<Letters> letters = new AtomicReference<>();
@@ -202,7 +208,7 @@ class SessionTest {
     assertThat(ended.failure().exitCode()).isEqualTo(Failure.RUN);
     assertThat(ended.failure()).hasMessageEndingWith("its log ends with:\n  out of disk");
     assertThat(ended.results().run().stopped()).isEqualTo("member0 ended with exit code 137");
-    letters.get().session.serverDied("member1 ended"); // the run is already stopping
+    letters.get().session.serverDied("member1 ended"); // no effect: the run has ended
     assertThat(Thread.interrupted()).isFalse();
   }
 

@@ -106,7 +106,7 @@ class PointsPlanTest {
 
   @Test
   void aLargePoolIsShownWhereverThePoolCaps() {
-    // At one thread a pool of 5 is no limit.
+    // With one thread, a pool of 5 is no limit, so a pool of 100 is not measured.
     assertThat(order(plan(false, null, Duration.ofSeconds(5))))
         .contains("legacy 16/100", "async 16/100", "legacy 64/100", "async 64/100")
         .doesNotContain("legacy 1/100", "targeted-async 64/100");
@@ -133,7 +133,7 @@ class PointsPlanTest {
 
   @Test
   void theSeedExperimentsTimeFollowsFromTheClosedLoop() {
-    // 100,000 operations, 5 at a time, 43.5 ms each: 870 s, plus the overhead.
+    // A pool of 5 executes 100,000 operations of 43.5 ms, 5 at a time: 870 s, plus the overhead.
     assertThat(estimate(closedLoop(Mode.LEGACY, 5, null)).toSeconds()).isBetween(870L, 880L);
     assertThat(estimate(closedLoop(Mode.ASYNC, 100, null)).toSeconds()).isBetween(67L, 75L);
   }

@@ -158,7 +158,8 @@ class ReadingTest {
         Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
         Socket accepted = server.accept()) {
       assertThat(client.isConnected() && accepted.isConnected()).isTrue();
-      // Both ends belong to this process; the listening socket is no connection.
+      // The connection counts twice, because both ends belong to this process. The listening socket
+      // does not count.
       assertThat(ProcStat.connections(self)).isEqualTo(before + 2);
     }
   }

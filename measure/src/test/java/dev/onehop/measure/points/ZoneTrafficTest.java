@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The flows that count as across zones, and the clients to compare. */
+/** Which bytes count as crossing zones, and which clients are compared. */
 class ZoneTrafficTest {
 
   @Test

@@ -110,7 +110,7 @@ final class Browser {
   private static void drain(BufferedReader output) {
     try {
       while (output.readLine() != null) {
-        // so that the browser never waits for a reader
+        // Reads all output; otherwise the browser would wait once the pipe is full.
       }
     } catch (IOException e) {
       // the browser has ended

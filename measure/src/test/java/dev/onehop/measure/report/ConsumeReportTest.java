@@ -32,8 +32,9 @@ class ConsumeReportTest {
     String html = Reports.html(results, folder);
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
-    // The summands: 2 rate charts of the drain; 2 rate charts, 2 lag charts (p50, p99), 3
-    // percentile charts and 1 chart over time of live; 2 charts of idle.
+    // The summands in order. Drain: 2 rate charts. Live: 2 rate charts, 2 lag charts (p50, p99), 3
+    // percentile charts, 1 chart over time. Idle: 2 charts. Each chart is there for wide and for
+    // narrow pages.
     assertThat(charts).hasSize(1 + 2 * (2 + 2 + 2 + 3 + 1 + 2));
     assertThat(charts.subList(1, charts.size()))
         .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c3"));

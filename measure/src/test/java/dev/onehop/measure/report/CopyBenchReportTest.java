@@ -38,7 +38,7 @@ class CopyBenchReportTest {
             "lag p50");
   }
 
-  /** For example, {@code bench verify} without another tool has such results. */
+  /** {@code bench verify} can run without another tool. The results then have only OneHop. */
   @Test
   void oneToolAloneHasAHeadlineToo() {
     CopyBenchResults alone =

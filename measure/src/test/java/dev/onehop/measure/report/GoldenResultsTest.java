@@ -17,9 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Stored results of real runs. The results of rate, fleet, copy and resync are samples. Each {@code
- * results.json} is read and written without a change. The numbers in the tables of the terminal and
- * of the page equal the stored list. The lists of this run are written to {@code target/golden}.
+ * Stored results: samples for rate, fleet, copy and resync, otherwise of real runs. A {@code
+ * results.json} that is read and written again is unchanged. The numbers in the tables of the
+ * terminal and of the page equal the stored list. The test writes its own lists to {@code
+ * target/golden}.
  */
 class GoldenResultsTest {
   private static final Path GOLDEN = Path.of("src/test/resources/golden");
@@ -27,7 +28,7 @@ class GoldenResultsTest {
   private static final Pattern ROW = Pattern.compile("<tr.*?</tr>", Pattern.DOTALL);
   private static final Pattern CELL = Pattern.compile("<t[dh][ >].*?</t[dh]>", Pattern.DOTALL);
 
-  /** A number, or several such as {@code 33/34/33} and {@code 1.0-2.0}, with its unit. */
+  /** A cell that begins with a number, such as {@code 33/34/33} or {@code 1.0-2.0 ms}. */
   private static final Pattern NUMBER = Pattern.compile("(>=|[-+])?\\d.*");
 
   @TempDir private Path folder;

@@ -62,7 +62,8 @@ class ReportInBrowserTest {
     JsonNode seen = ReportChecks.look(shown);
     shown.screenshot(SCREENSHOTS.resolve(width + (dark ? "-dark.png" : "-light.png")));
 
-    // Throughput; mean, p95, p99 and three thread counts' percentiles of reads and of updates.
+    // 13 charts: throughput, and six each of reads and of updates. The six are mean, p95, p99, and
+    // percentile curves at three numbers of threads.
     assertThat(texts(seen.path("charts")))
         .hasSize(13)
         .contains(

@@ -32,7 +32,7 @@ class ReportTest {
         .toList();
   }
 
-  /** A user's own mongos does not report its servers. */
+  /** The version of the servers is unknown if the run uses a user's own mongos. */
   @Test
   void aServerThatIsNotKnownIsNotShown() {
     Results sample = SampleResults.us2014();
@@ -55,7 +55,8 @@ class ReportTest {
   void everyModeHasItsLineInEveryChartByThreads() throws Exception {
     Results results = SampleResults.us2014();
     List<String> charts = charts(Reports.html(results, folder));
-    // Throughput; mean, p95 and p99 of reads and of updates; each for wide and for narrow pages.
+    // Seven charts: throughput, three of reads and three of updates (mean, p95, p99). Each is there
+    // twice, for wide and for narrow pages.
     assertThat(charts).hasSize(2 * 7);
     for (String chart : charts) {
       assertThat(chart).contains("series c0\"", "series c0 alt", "series c1\"", "series c2\"");
@@ -90,7 +91,8 @@ class ReportTest {
   @Test
   void clientsOfASaturatedMachineAreMarkedInScenariosAndZones() {
     Results frozen = SampleResults.frozen(SampleResults.us2014());
-    // 300 operations a second on two processors: 6,000 us each are 90 % of them, 5,000 us 75 %.
+    // At 300 operations a second, 6,000 us each keep two processors 90 % busy, and 5,000 us 75 %.
+    // The machine counts as saturated above 85 %.
     assertThat(Reports.table(SampleResults.busy(frozen, 6_000)))
         .contains("saturated: the machine's processors were over 85 % busy")
         .containsPattern("\nasync, saturated +100 ");
@@ -129,7 +131,6 @@ class ReportTest {
     assertThat(ResultsFile.toJson(zones)).contains("\"clientAndRouter\" : 1000.0");
   }
 
-  /** With 64 threads and a pool of five, the limit is thirteen times the possible throughput. */
   @Test
   void slowestAndFastestRoundAreDrawn() {
     Results once = SampleResults.us2014();
@@ -284,8 +285,8 @@ class ReportTest {
 
   @Test
   void opensWithTheBestOfficialConfigurationAndThenTheCappedOne() {
-    // 64 threads: 225 ops/s with a targeted pool of 5 for each of two shards; 1,442 with one pool
-    // of 100.
+    // At 64 threads, targeted mode reaches 225 ops/s with two pools of 5, one for each shard. The
+    // best official client reaches 1,442 with one pool of 100.
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains(
             "<p class=\"lede\">At 64 threads, targeted-async, 5 connections, is not faster (0.16"

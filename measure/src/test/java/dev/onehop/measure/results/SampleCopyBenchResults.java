@@ -12,7 +12,7 @@ public final class SampleCopyBenchResults {
 
   /**
    * Three rounds. OneHop makes full copies twice as fast as the other tool, and applies a backlog
-   * 1.5 times as fast. Its lag is half.
+   * 1.5 times as fast. Its lag is half of the other tool's lag.
    */
   public static CopyBenchResults all() {
     List<CopyBenchRun> runs = new ArrayList<>();

@@ -22,7 +22,7 @@ public final class SampleResults {
 
   private SampleResults() {}
 
-  /** Eleven points on us-2014 without log files. */
+  /** Eleven points in the topology us-2014, without log files. */
   public static Results us2014() {
     return us2014(topology());
   }
@@ -70,7 +70,7 @@ public final class SampleResults {
         points);
   }
 
-  /** The topology of the seed experiment. */
+  /** The topology of the experiment of 2014. */
   public static TopologyFacts topology() {
     Map<String, Double> configured = new LinkedHashMap<>();
     configured.put("va1-va2", 0.6);
@@ -198,8 +198,8 @@ public final class SampleResults {
   }
 
   /**
-   * {@code sample} with this processor time per operation in all entries of scenarios. The rates of
-   * zones are multiplied by the same number.
+   * {@code sample} with {@code micros} of processor time per operation in all entries of scenarios.
+   * To raise the load of zones, too, their rates are multiplied by {@code micros}.
    */
   public static Results busy(Results sample, double micros) {
     CpuPerOperation cpu = new CpuPerOperation(micros, 0.0, 0.0, 0.0);
@@ -236,7 +236,6 @@ public final class SampleResults {
         List.of());
   }
 
-  /** The same entry without its failed operation. */
   public static ScenarioEntry withoutErrors(ScenarioEntry entry) {
     return new ScenarioEntry(
         entry.scenario(),

@@ -13,8 +13,8 @@ public final class SampleResyncResults {
   private SampleResyncResults() {}
 
   /**
-   * Both methods with 0 and 5 indexes at two sizes. Copying files takes 5 s, and 4 s per gibibyte.
-   * An initial sync takes 2 s, and 16 s per gibibyte. With indexes, it takes 40 s per gibibyte.
+   * Both methods with 0 and 5 indexes at two sizes. Copying files takes 5 s plus 4 s per gibibyte.
+   * An initial sync takes 2 s plus 16 s per gibibyte; with indexes, 2 s plus 40 s per gibibyte.
    */
   public static ResyncResults all() {
     List<ResyncCell> cells = new ArrayList<>();
@@ -54,8 +54,8 @@ public final class SampleResyncResults {
   }
 
   /**
-   * Three runs with a fixed time and a time per gibibyte. Two of them differ from the first by 0.2
-   * s.
+   * A cell of three runs. Their time is a fixed time plus a time per gibibyte; two of them differ
+   * from the first by 0.2 s.
    */
   static ResyncCell cell(
       String method, int indexes, int mebibytes, double fixed, double perGibibyte) {

@@ -16,13 +16,13 @@ import org.HdrHistogram.HistogramLogWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ten seconds with a fault of shard b from the fourth to the sixth. */
+/** Ten seconds. Shard b has a fault from second 4 to second 6. */
 class ShardLatenciesTest {
   private static final long START = 1_700_000_000_123L;
 
   @TempDir private Path folder;
 
-  /** A file in the format of {@code onehop.latencies}, whose lines have no order. */
+  /** A file in the format of {@code onehop.latencies}. Its lines are not in the order of time. */
   private Path file() throws IOException {
     Path file = folder.resolve("latencies.hlog");
     try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, "US-ASCII")) {
@@ -102,7 +102,7 @@ class ShardLatenciesTest {
 
   @Test
   void recoveryIsWhenItStaysWell() throws IOException {
-    // The given end of the fault is earlier than the real one.
+    // The fault is given as ending at second 4, but it really ends 2 s later.
     Group ill = ShardLatencies.read(file(), 10).of("b"::equals, 3, 4);
 
     assertThat(ill.recoverySeconds()).isEqualTo(2);

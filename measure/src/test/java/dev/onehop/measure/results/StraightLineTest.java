@@ -19,7 +19,7 @@ class StraightLineTest {
 
   @Test
   void isAsNearAsPossibleToOthers() {
-    // The mean of both values at 0 is 1, and at 2 it is 4.
+    // The values at 0 are 0 and 2, with the mean 1. The values at 2 are 3 and 5, with the mean 4.
     StraightLine line =
         StraightLine.through(List.of(new At(0, 0), new At(0, 2), new At(2, 3), new At(2, 5)))
             .orElseThrow();

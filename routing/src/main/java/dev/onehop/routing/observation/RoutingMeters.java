@@ -23,10 +23,10 @@ public enum RoutingMeters {
    */
   OPERATIONS("onehop.operations"),
   /**
-   * Counter: commands on one shard that went to a mongos that is not near it. Tags: {@code shard},
-   * {@code reason} ({@code no-router-beside}, {@code not-known-yet} or {@code router-down}). In
-   * direct mode it counts all commands that were sent to a mongos, with {@code none} as {@code
-   * shard} and {@code handed-over} as {@code reason}.
+   * Counter: commands on one shard that went to a mongos that is not near this shard. Tags: {@code
+   * shard}, {@code reason} ({@code no-router-beside}, {@code not-known-yet} or {@code
+   * router-down}). In direct mode it counts all commands that were sent to a mongos, with {@code
+   * none} as {@code shard} and {@code handed-over} as {@code reason}.
    */
   FALLBACKS("onehop.fallbacks"),
   /**

@@ -46,8 +46,9 @@ public final class BlockingView implements InvocationHandler {
    * The view of a client, or of an object that a client has returned.
    *
    * @param type an interface on the synchronous driver
-   * @param reactive implements the counterpart
-   * @param replies listens to its commands
+   * @param reactive the object of the reactive driver, which implements the counterpart of {@code
+   *     type}
+   * @param replies listens to the client's commands
    */
   public static <T> T of(Class<T> type, Object reactive, FirstReplies replies) {
     return of(type, reactive, replies, null);
@@ -203,7 +204,7 @@ public final class BlockingView implements InvocationHandler {
         : argument;
   }
 
-  /** A bucket of either driver. */
+  /** A bucket on a database of either driver. */
   public static GridFSBucket bucket(MongoDatabase database, String name) {
     return Proxy.isProxyClass(database.getClass())
             && Proxy.getInvocationHandler(database) instanceof BlockingView view

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the cursors that a client has opened. Needed because a publisher does not report when its
- * cursor is open.
+ * Counts the cursors that a client has opened. Tests need this number, because a publisher does not
+ * report when its cursor is open.
  */
 public final class FirstReplies implements CommandListener {
   private final AtomicInteger opened = new AtomicInteger();

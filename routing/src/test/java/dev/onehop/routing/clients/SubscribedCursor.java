@@ -130,9 +130,7 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
     return value;
   }
 
-  /**
-   * A publisher does not report an empty batch, so this method waits for an element for a second.
-   */
+  /** Waits up to a second for an element, because a publisher does not report an empty batch. */
   @Override
   public @Nullable T tryNext() {
     return current != COMPLETED && (current != null || await(1_000)) && current != COMPLETED

@@ -14,18 +14,21 @@ import java.util.TreeSet;
  */
 public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shards) {
 
-  /** The affinity before the first read. */
+  /** The affinity before the first read of the metadata: no mongos is known. */
   public static final Affinity EMPTY = new Affinity(List.of(), Map.of());
 
   private static final Beside UNKNOWN = new Beside(List.of(), Source.NONE);
 
-  /** The reason why these mongoses were chosen for a shard. */
+  /** The reason for the choice of a shard's mongoses. */
   public enum Source {
-    /** The application has mapped them to the shard. */
+    /** The application has mapped the mongoses to the shard. */
     MAPPED,
-    /** They run on the host of the shard's primary. */
+    /** The mongoses run on the host of the shard's primary. */
     SAME_HOST,
-    /** The measured round trips from them to the shard are short enough for near mongoses. */
+    /**
+     * The measured round trips between the mongoses and the shard are so short that the mongoses
+     * count as near.
+     */
     MEASURED,
     /**
      * No mongos is near the shard. By measured round trips, the path over these mongoses is the

@@ -33,8 +33,8 @@ import java.util.function.UnaryOperator;
  */
 public final class AffinityRules {
   /**
-   * Round trips count as equal if they differ by less than this, or by less than {@link
-   * #RELATIVE_NOISE} of the shorter one.
+   * Two round trips count as equal if they differ by less than this duration, or by less than
+   * {@link #RELATIVE_NOISE} of the shorter one.
    */
   private static final Duration NOISE = Duration.ofMillis(2);
 
@@ -45,7 +45,7 @@ public final class AffinityRules {
 
   /**
    * The most mongoses per shard that are chosen by measurement. Each chosen mongos is monitored, so
-   * this also bounds the number of monitored servers.
+   * this number also bounds the monitored servers.
    */
   private static final int MOST_MEASURED = 3;
 
@@ -93,7 +93,10 @@ public final class AffinityRules {
     return new Affinity(routers, shards);
   }
 
-  /** The shards whose choice of mongoses depends on which of several members is the primary. */
+  /**
+   * The shards whose mongoses depend on which member is the primary: the members are on several
+   * hosts, and a mongos is on one of these hosts.
+   */
   public Set<String> undecidedByMembers(ClusterMembers members) {
     Set<String> undecided = new HashSet<>();
     members

@@ -229,7 +229,7 @@ public final class ClusterPin {
     }
     log.debug("the cluster is {}", cluster);
     clusterId = cluster;
-    // Checks the servers that returned their cluster id before the pin was set.
+    // Compares the cluster ids that servers have already returned.
     Map.copyOf(known).forEach((server, entry) -> received(server, entry.identity()));
     pinned = true;
   }

@@ -148,7 +148,10 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     PrimaryWatch create(Runnable changed);
   }
 
-  /** Completes after the first read of the affinity, whether it succeeded or failed. */
+  /**
+   * Completes after the first attempt to find the mongoses near the shards, whether it succeeded or
+   * failed.
+   */
   public Mono<Void> affinityReady() {
     return ready;
   }
@@ -158,7 +161,10 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     return catalog;
   }
 
-  /** Starts a measurement if the new table contains a shard that could not be measured before. */
+  /**
+   * Starts a measurement if the new table names a shard that has no mongos and was never measured.
+   * Without a table, the shard could not be measured.
+   */
   @Override
   public void refreshed(
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
@@ -240,7 +246,10 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
         .then();
   }
 
-  /** Checks the cluster of the mongoses before they are used, then chooses again. */
+  /**
+   * Checks that the chosen mongoses belong to this cluster, then chooses again, without those that
+   * do not.
+   */
   private Mono<Affinity> checked(Affinity chosen) {
     Set<ServerAddressName> used = new HashSet<>();
     chosen.shards().values().forEach(beside -> used.addAll(beside.routers()));

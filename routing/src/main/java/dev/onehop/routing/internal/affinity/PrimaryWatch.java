@@ -95,7 +95,7 @@ public final class PrimaryWatch implements AutoCloseable {
               changed.run();
             }
           } else if (now != null && !now.isOk() && now.getException() != null) {
-            // Another member may have newer information.
+            // The monitored member does not reply, so another member is monitored.
             Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
                 .subscribe(later -> tryNext(shard, members));
           }

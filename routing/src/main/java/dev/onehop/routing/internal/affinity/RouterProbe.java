@@ -57,7 +57,7 @@ public final class RouterProbe implements AutoCloseable {
   /**
    * A read that only one shard executes.
    *
-   * @param filter equality on the whole shard key, preferably with a key that no document has
+   * @param filter equality on the whole shard key, preferably on a value that no document has
    */
   public record ShardRead(String database, String collection, BsonDocument filter) {}
 

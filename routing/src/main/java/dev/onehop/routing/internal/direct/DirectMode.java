@@ -44,8 +44,8 @@ public final class DirectMode {
    *
    * @param reach the settings and connections of the cluster; its seeds are mongoses or config
    *     servers
-   * @param versions adds shard versions to commands. Only a test that shows why versions are needed
-   *     passes a value that adds none
+   * @param versions adds shard versions to commands. Only tests pass an object that adds no
+   *     versions, to show why they are needed
    * @param options direct mode's own settings
    */
   public static RouterClients create(Reach reach, Versions versions, Options options) {

@@ -58,7 +58,8 @@ final class OwnCommands {
     if (!READS.contains(name) && !isWrite(command)) {
       return "the command " + name;
     }
-    // A snapshot read may need the owners at an earlier time, and the table may be newer.
+    // A snapshot read may need the owners at an earlier time, but the table has only the present
+    // owners.
     if (SNAPSHOT.equals(CommandFields.document(body, "readConcern").get("level"))) {
       return "read concern snapshot";
     }

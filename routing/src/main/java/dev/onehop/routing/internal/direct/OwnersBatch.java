@@ -36,7 +36,7 @@ final class OwnersBatch extends WriteBatch {
   }
 
   /**
-   * Sends the statements to a mongos. The shard may have executed some of them already. It
+   * Sends the statements to a mongos. The shard may have executed some of them already. The shard
    * recognises these statements by the session's history.
    */
   @Override

@@ -23,15 +23,15 @@ import reactor.core.CoreSubscriber;
 /**
  * Reports observations of a virtual mongos' commands, for tracing. The parent of a command's
  * observation is the observation in the subscriber's Reactor context or of the calling thread. The
- * driver's command event contains this parent and the request id. The event comes a moment before
- * the request with the same id.
+ * driver's command event contains this parent and the request id, and comes before the request. So
+ * the parent is found by the request id.
  *
  * <p>Thread-safe.
  */
 public final class CommandObservations implements CommandListener {
   private static final String NAME = "onehop.operation";
 
-  /** The key of {@code ObservationThreadLocalAccessor}. */
+  /** The key under which {@code ObservationThreadLocalAccessor} stores the observation. */
   private static final String CURRENT = "micrometer.observation";
 
   private static final String PARENT = "dev.onehop.parent";

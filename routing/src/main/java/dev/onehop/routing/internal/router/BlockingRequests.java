@@ -208,7 +208,10 @@ final class BlockingRequests
     return taken;
   }
 
-  /** Does one step of the current request. */
+  /**
+   * Sends the current request to its server and reads the reply. If there is no such request yet,
+   * runs a task that another thread has queued.
+   */
   private void goOn(TimeLimit limit) throws IOException {
     if (underWay != null) {
       carry(underWay, limit);

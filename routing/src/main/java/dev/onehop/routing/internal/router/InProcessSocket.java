@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe, as sockets are.
  */
-// Methods of the superclass are synchronized. The volatile fields make this unnecessary here.
+// The overridden methods are synchronized. These methods need not be, because the fields are
+// volatile.
 @SuppressWarnings("UnsynchronizedOverridesSynchronized")
 final class InProcessSocket extends SSLSocket {
   private static final String[] NONE = new String[0];

@@ -125,7 +125,7 @@ public final class RouterClients implements AutoCloseable {
 
   /**
    * Whether another attempt may succeed. Another attempt cannot help if the database does not
-   * exist. The exception then has no cause.
+   * exist: then the exception is an {@link UnknownNamespaceException} without a cause.
    */
   private static boolean mayPass(Throwable failure) {
     return !(failure instanceof UnknownNamespaceException) || failure.getCause() != null;

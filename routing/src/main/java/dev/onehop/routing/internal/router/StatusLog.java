@@ -12,8 +12,8 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 
 /**
- * Logs one line for a router when the cluster is known, and one more whenever the shards or the
- * servers of a shard change, or routing is turned off or on.
+ * Logs a line for a router when the cluster is known. Logs another line when the shards or the
+ * servers of a shard change, and when routing is turned off or on.
  */
 final class StatusLog {
   private static final Logger log = LoggerFactory.getLogger("dev.onehop.routing.OneHop");

@@ -32,8 +32,9 @@ import reactor.core.Disposable;
  */
 public final class VirtualMongos extends InProcessChannel {
   private static final Map<EventLoopGroup, Behind> BEHIND = new ConcurrentHashMap<>();
-  // This is shorter than the driver's connect timeout. The connection therefore opens in time, and
-  // its commands return the actual error.
+  // The longest time for which a new connection waits for the cluster. It is shorter than the
+  // driver's connect timeout. So the connection opens in time, and its commands return the actual
+  // error.
   public static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   private @Nullable Set<VirtualMongos> siblings;

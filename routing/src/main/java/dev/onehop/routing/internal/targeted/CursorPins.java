@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class CursorPins {
   /**
-   * This is longer than {@code localLogicalSessionTimeoutMinutes} of the server, so the server has
-   * closed the cursor before.
+   * The time after which an unused cursor is removed. It is longer than the server's {@code
+   * localLogicalSessionTimeoutMinutes}, so the server has already closed the cursor.
    */
   static final Duration MOST_IDLE = Duration.ofMinutes(35);
 

@@ -116,7 +116,7 @@ final class MongosCall implements Exchange.Outcome {
     if (ErrorCodes.isNotPrimary(code)) {
       router.mongoses().failed(route.server(), startNanos);
       if (command.endsTransaction()) {
-        // Another mongos can end the transaction, by the recovery token.
+        // Without the pin, another mongos can end the transaction, by the recovery token.
         router.unpin(session, command);
       }
     }

@@ -44,8 +44,8 @@ final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
   /**
-   * At least this number of mongoses is watched, if the cluster has as many. If too few mongoses
-   * are near a shard, others are watched as fallback.
+   * The least number of watched mongoses, if the cluster has as many. If fewer mongoses are near
+   * shards, further mongoses are watched as fallback.
    */
   private static final int LEAST = 3;
 
@@ -304,8 +304,8 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * The member of a replica set, if the URI names a single server and this is such a member;
-   * otherwise null.
+   * The member of a replica set, if the URI names a single server and this server is a member of a
+   * replica set; otherwise null.
    */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();

@@ -70,7 +70,9 @@ public final class TargetedRouter implements ExplainedRouter {
   /** The largest number of mongoses that are tried for one command until one has received it. */
   private static final int MOST_TRIES = 10;
 
-  /** Commands that go to several servers, or to which the router itself replies. */
+  /**
+   * Commands that are decoded: the router itself replies to them, or sends them to several servers.
+   */
   private static final Set<String> IN_FULL =
       Set.of(
           "hello",
@@ -169,7 +171,7 @@ public final class TargetedRouter implements ExplainedRouter {
     try {
       command = TargetedCommand.of(frame);
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
-      // The caller then calls execute, which reports the error.
+      // After null, the caller calls execute, which reports the error.
       return null;
     }
     if (command == null
@@ -513,8 +515,8 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   /**
-   * If no server can be reached, this method also starts a check of the servers. The driver calls
-   * it often while operations wait for a server.
+   * Also starts a check of the servers if none can be reached. While operations wait for a server,
+   * the driver calls this method often.
    */
   @Override
   public @Nullable String outage() {

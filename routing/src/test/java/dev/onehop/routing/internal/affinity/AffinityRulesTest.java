@@ -119,7 +119,10 @@ class AffinityRulesTest {
     assertThat(affinity.besideShard("s0")).containsExactly(name("gate.example:30001"));
   }
 
-  /** A private link has one name for all servers, and a port for each mongos. */
+  /**
+   * A private link has one host name for all servers, and a port for each mongos. So equal mapped
+   * host names prove nothing.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void behindOneNameTheClustersOwnNamesAreCompared(boolean membersToo) {
@@ -185,7 +188,7 @@ class AffinityRulesTest {
     assertThat(affinity.besideShard("s0")).containsExactly(name("or1:27117"));
   }
 
-  /** Host names that show no places, with the round trips of the topology us-2014. */
+  /** No host names match, so round trips decide. They are from the topology us-2014. */
   @Test
   void measuredRoundTripsFindTheMongosAtTheFarEnd() {
     Affinity affinity =

@@ -72,7 +72,7 @@ class ClusterPinTest {
     answers.put(B, Mono.just(new Identity(OURS, null)));
     ClusterPin pin = pin(A, B);
 
-    // The check does not time out, because all replies come at once.
+    // No timeout is needed, because all replies come at once.
     pin.check(List.of(new ServerAddressName("b", 1))).block();
     assertThat(pin.clusterId()).isEqualTo(OURS);
     assertThat(pin.allows(up(B, null))).isTrue();

@@ -23,7 +23,9 @@ class RouterProbeTest {
     EventLoops.shutDown(group);
   }
 
-  /** A mongos may wait for a silent shard when it ends a session. */
+  /**
+   * When a mongos ends a session, it may wait for a silent shard. The probe must not wait for this.
+   */
   @Test
   void theAnswerDoesNotWaitForTheEndOfTheSession() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);

@@ -40,7 +40,7 @@ class HandOverTest {
     cluster.close();
   }
 
-  /** The commands in the section of the page on direct mode. */
+  /** The commands that the page on direct mode lists as executed by a mongos. */
   static List<String> documented() throws IOException {
     String text = Files.readString(DOCUMENT);
     int start = text.indexOf("## Commands that a mongos executes");
@@ -123,7 +123,7 @@ class HandOverTest {
             .formatted(stage));
   }
 
-  /** A mongos executes malformed commands, and returns the error. */
+  /** Malformed commands go to a mongos, which returns the error. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -225,7 +225,7 @@ class HandOverTest {
               default -> null;
             });
     BsonInt64 id = cluster.execute("{find: 'c', $db: 'it'}").getDocument("cursor").getInt64("id");
-    // From now on, a new command would go to this mongos.
+    // From now on, a command without a cursor would go to m1.
     cluster.seed("m1");
 
     String next = "{getMore: {$numberLong: '%d'}, collection: 'c', $db: 'it'}";
@@ -240,8 +240,8 @@ class HandOverTest {
   }
 
   /**
-   * By the stale table, the command goes to a mongos. No shard can refuse the stale version, so
-   * OneHop itself refreshes the table.
+   * Because of the stale table, the command goes to a mongos. So no shard can refuse it as stale,
+   * and OneHop must refresh the table by itself.
    */
   @Test
   void aTableThatIsTooOldIsReadAgain() {
@@ -261,7 +261,10 @@ class HandOverTest {
     await().untilAsserted(() -> assertThat(from(cluster.execute(find))).isEqualTo("s1"));
   }
 
-  /** Without a mongos, the table is refreshed before the command is refused. */
+  /**
+   * Without a mongos, a command for several shards would be refused. The table is refreshed first,
+   * and by the new table one shard owns the data.
+   */
   @Test
   void aTableThatIsTooOldRefusesNothing() {
     String upsert =
