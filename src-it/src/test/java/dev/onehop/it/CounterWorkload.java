@@ -53,7 +53,7 @@ final class CounterWorkload implements AutoCloseable {
 
   CounterWorkload(MongoCollection<Document> collection) {
     this.collection = collection;
-    // All threads share the last key of each block.
+    // The key space has SHARED blocks of equal size. All threads share the last key of each block.
     for (int i = 0; i < SHARED; i++) {
       int key = (i + 1) * (KEYS / SHARED) - 1;
       sharedCounters.put(key, new AtomicLong());
@@ -123,7 +123,8 @@ final class CounterWorkload implements AutoCloseable {
   private final class Worker implements Runnable {
     private final int number;
     private final Random random;
-    // The expected counters of this thread's keys. The document of a missing key must not exist.
+    // The expected counters of this thread's keys. If a key is not in this map, its document must
+    // not exist.
     private final NavigableMap<Integer, Long> mine = new TreeMap<>();
 
     Worker(int number) {
@@ -150,7 +151,8 @@ final class CounterWorkload implements AutoCloseable {
     }
 
     private int key() {
-      // A thread uses every 32nd key, except the shared keys. Its keys are therefore in all ranges.
+      // A thread uses every 32nd key, except the shared keys. Each thread thus has keys in all
+      // ranges.
       int key;
       do {
         key = random.nextInt(KEYS / THREADS) * THREADS + number;
@@ -234,7 +236,7 @@ final class CounterWorkload implements AutoCloseable {
       sum.addAndGet(modified);
     }
 
-    /** Increments over all shards in one unordered batch. */
+    /** Increments counters on all shards by one unordered batch. */
     private void batch() {
       if (mine.isEmpty()) {
         return;

@@ -102,7 +102,10 @@ class DirectHostMappingIT {
     }
   }
 
-  /** OneHop finds the config server of the URI, and then connects to the name in the mapping. */
+  /**
+   * OneHop reaches the config server by the address in the URI. It then connects to the mapped
+   * name, where no server listens.
+   */
   @Test
   void aConfigServerWhoseMappedNameLeadsNowhereIsNotReached() {
     Map<String, String> mapping = mapping();

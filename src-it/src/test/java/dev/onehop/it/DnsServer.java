@@ -84,7 +84,7 @@ final class DnsServer implements AutoCloseable {
     answer.writeShort(found == null && isSrv ? ANSWER_NO_SUCH_NAME : ANSWER_FOUND);
     answer.writeShort(1); // question
     answer.writeShort(servers.size());
-    answer.writeInt(0); // authorities and additional records
+    answer.writeInt(0); // the numbers of authority records and of additional records
     answer.write(asked);
     for (ServerAddressName server : servers) {
       byte[] target = encoded(server.host());

@@ -233,8 +233,8 @@ public final class RealMongod implements AutoCloseable {
   }
 
   /**
-   * Without this, the first attempt of the driver could fail, and it would try again only after
-   * half a second.
+   * Waits until the server listens. Otherwise the driver's first attempt could fail, and the driver
+   * would try again only after half a second.
    */
   private void awaitListening() {
     Waiting.until(

@@ -112,7 +112,8 @@ class RefusedSplitsIT {
 
   @Test
   void theShardIsAskedWhereAMongosKeepsRefusing() {
-    // The testbed moves the upper half to the other shard.
+    // The testbed moves the upper half to the other shard, so the chunk there is one that was
+    // moved.
     testbed.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(100));
 
     try (ExistingCluster cluster = ExistingCluster.at(new ConnectionString(url), null)) {

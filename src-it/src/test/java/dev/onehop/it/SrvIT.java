@@ -39,8 +39,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ShardedCluster
 class SrvIT {
   /**
-   * Longer than the 60 seconds between two look-ups of a record, in case {@link #afterALook} has no
-   * effect.
+   * Longer than the 60 seconds between the driver's look-ups of a record. If {@link #afterALook}
+   * has no effect, the next look-up is therefore in time.
    */
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
@@ -193,8 +193,8 @@ class SrvIT {
   }
 
   /**
-   * The mongoses of updates on all shards. These updates have no owner, so any mongos of the URI
-   * can get them.
+   * Sends updates on all shards, and returns the mongoses that have executed them. These updates
+   * have no single owner, so any mongos of the URI can get them.
    */
   private Set<String> routersOfUnroutedUpdates(MongoCollection<Document> collection) {
     Map<String, Long> before = updates();

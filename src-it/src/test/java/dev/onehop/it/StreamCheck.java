@@ -34,10 +34,10 @@ final class StreamCheck {
 
   /** A document's events. */
   private static final class Key {
-    // The events after the stored checkpoint.
+    // The events that arrived after the last stored checkpoint.
     private final Deque<Seen> kept = new ArrayDeque<>();
     private int version;
-    // The version of the last event since the restart.
+    // The version of the last event that has arrived since the restart.
     private int at;
     private int restarts;
   }

@@ -158,8 +158,8 @@ class StreamRightsIT {
     create("reading", "admin", List.of(DATA), "one", "two");
     Logger logger = listen();
     try {
-      // One reader after another, because the heartbeats of one would also advance the idle shard's
-      // time for the other.
+      // The two readers run one after the other. Otherwise the heartbeats of the first would also
+      // advance the idle shard's time for the second.
       Reading beating = new Reading("beating");
       write(beating);
       beating.close();
@@ -314,7 +314,7 @@ class StreamRightsIT {
     assertThat(reading.keys).isEqualTo(IntStream.range(first, next).boxed().toList());
   }
 
-  /** A totally ordered stream of one user, and the lags of its events. */
+  /** Reads a totally ordered stream as one user, and measures the lags of the events. */
   private static final class Reading {
     final List<Integer> keys = Collections.synchronizedList(new ArrayList<>());
     final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -33,8 +33,8 @@ public final class Snapshot {
    *
    * @param client the client of the collection
    * @param query completes the query, for example with a filter
-   * @param then returns the publisher to emit, from the cluster time and the documents. It is
-   *     called once the server has chosen the cluster time
+   * @param then receives the cluster time and the documents, and returns the publisher whose
+   *     elements are emitted. It is called as soon as the server has chosen the cluster time
    * @return a cold publisher of the elements that {@code then} emits
    */
   public static <R> Publisher<R> read(

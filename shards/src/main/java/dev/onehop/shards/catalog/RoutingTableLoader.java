@@ -177,14 +177,14 @@ final class RoutingTableLoader {
     return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  /** A filter by the UUID, which chunks contain since MongoDB 5.0; otherwise by the namespace. */
+  /** The filter for the chunks of a collection: by UUID since MongoDB 5.0, by namespace before. */
   private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
     return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
   }
 
   /**
-   * Reads chunks into a table. If the read fails after some chunks, it continues after the last
-   * chunk that was read.
+   * Reads chunks into a table. If an earlier attempt failed after some chunks, the read continues
+   * after the last chunk in the table.
    */
   private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
     return Mono.defer(

@@ -91,8 +91,8 @@ public final class ClusterClock {
 
   /**
    * Returns a reply with the two times that a mongos adds: {@code $clusterTime} and {@code
-   * operationTime}. A reply of one shard already contains them. To another reply, the latest time
-   * is added, because it is not older than any part of the reply.
+   * operationTime}. The reply of a shard already contains both. A merged reply gets the latest
+   * known time for both, because no part of the reply is newer.
    */
   public BsonDocument stamped(BsonDocument reply) {
     Latest now = latest.get();

@@ -51,7 +51,8 @@ public final class StatementLists {
 
   private static BsonArray statementIds(OpMsg command, List<Integer> indexes) {
     BsonValue given = command.body().get("stmtIds");
-    // A copy, because an array in a message is read from its start for each index.
+    // The ids are copied to a list, because access by index reads an encoded array from its start
+    // each time.
     List<BsonValue> all = given == null ? List.of() : List.copyOf(given.asArray());
     BsonArray ids = new BsonArray();
     for (int index : indexes) {

@@ -7,7 +7,7 @@ import org.bson.BsonString;
 
 /** The identity that a router announces. Thread-safe. */
 public interface RouterIdentity {
-  /** The address for clients, if they can reach the router at all. */
+  /** The address that clients receive. Clients can use it only if the router listens on it. */
   ServerAddressName advertised();
 
   /**

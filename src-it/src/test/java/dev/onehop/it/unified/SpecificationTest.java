@@ -40,7 +40,7 @@ record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
     return List.of(sharedArray("runOnRequirements"), array("runOnRequirements"));
   }
 
-  /** The reason that the specification skips the test; empty if it does not. */
+  /** The reason why the specification skips the test; empty if it does not skip the test. */
   String skipReason() {
     return test.getString("skipReason", new BsonString("")).getValue();
   }

@@ -18,7 +18,7 @@ record Barrier(StreamEvent.Change wide) {
   enum Step {
     /** The member checks again later. */
     WAIT,
-    /** The event is written; the member continues with the events after it. */
+    /** The event is already written. The member continues with the events after it. */
     PASS,
     /** The member writes the event. */
     WRITE

@@ -28,18 +28,22 @@ class HandedOverWritesTest {
   private static final String MOVES =
       """
       {ok: 0, code: 283, codeName: 'WouldChangeOwningShard', errmsg: 'as scripted',
-       preImage: {_id: 1, n: 1}, postImage: {_id: -1, n: 1}, shouldUpsert: false}""";
+       preImage: {_id: 1, n: 1}, postImage: {_id: -1, n: 1}, shouldUpsert: false}\
+      """;
   private static final String STALE =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
-  /** s1 still owns its documents below 3, and s0 now owns the documents from 3. */
+  /**
+   * The chunks of s1 after the move: s1 still owns the ids from 0 to 2, and s0 owns the ids from 3.
+   */
   private static final String SPLIT =
       """
       [{_id: 2, min: {_id: 0}, max: {_id: 3}, shard: 's1', lastmod: {$timestamp: {t: 2, i: 1}},
         uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}},
        {_id: 3, min: {_id: 3}, max: {_id: {$maxKey: 1}}, shard: 's0',
         lastmod: {$timestamp: {t: 2, i: 0}},
-        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]""";
+        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]\
+      """;
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
   private final AtomicInteger updates = new AtomicInteger();
@@ -89,7 +93,8 @@ class HandedOverWritesTest {
             {update: 'c', ordered: %s, %s, updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
               {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true},
-              {q: {_id: 2}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+              {q: {_id: 2}, u: {$inc: {n: 1}}}], $db: 'it'}\
+            """
                 .formatted(ordered, SESSION));
 
     assertThat(reply)
@@ -129,15 +134,16 @@ class HandedOverWritesTest {
         """
         {update: 'c', stmtIds: [11, 12], %s, updates: [
           {q: {_id: -1}, u: {$inc: {n: 1}}},
-          {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}"""
+          {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}\
+        """
             .formatted(SESSION));
 
     assertThat(cluster.seen("m0", "update").get(0).getArray("stmtIds")).isEqualTo(ids(12));
   }
 
   /**
-   * The reply reports the executed statements, which are not sent again. The outcome of the other
-   * statement is unknown.
+   * The connection to the mongos breaks at the second statement. The reply reports the first
+   * statement as executed, and the outcome of the second statement as unknown.
    */
   @Test
   void aMongosThatIsGoneTakesNothingBack() {
@@ -155,7 +161,8 @@ class HandedOverWritesTest {
             """
             {update: 'c', updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
-              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}""");
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}\
+            """);
 
     assertThat(reply).containsEntry("n", new BsonInt32(1));
     assertThat(reply.getArray("writeErrors"))
@@ -194,7 +201,8 @@ class HandedOverWritesTest {
             """
             {update: 'c', ordered: %s, %s, updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
-              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}}], $db: 'it'}\
+            """
                 .formatted(ordered, SESSION));
 
     assertThat(reply)
@@ -207,7 +215,7 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(1);
   }
 
-  /** The aggregation may have written documents already. No driver sends it again. */
+  /** The aggregation may have written documents before it failed, so it must not be sent again. */
   @ParameterizedTest
   @ValueSource(strings = {"{hangUp: 1}", "{ok: 0, code: 91, errmsg: 'shutdown in progress'}"})
   void anAggregationIntoACollectionIsSentOnce(String reply) {
@@ -248,8 +256,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * The shard has executed the statements before the change of the shard key. The mongos recognises
-   * these statements by the session's history.
+   * The shard has executed the statements before the change of the shard key. The retry history of
+   * the session contains these statements, so the mongos does not execute them again.
    */
   @Test
   void aChangeOfTheShardKeyAmongOthers() {
@@ -258,15 +266,16 @@ class HandedOverWritesTest {
         got -> isWrite(got) && updates.getAndIncrement() == 0 ? BsonDocument.parse(MOVES) : null);
     answers(
         "m0",
-        "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72, errmsg:"
-            + " 'batch of size 1'}]}");
+        "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72,"
+            + " errmsg: 'batch of size 1'}]}");
 
     BsonDocument reply =
         cluster.execute(
             """
             {update: 'c', %s, updates: [
               {q: {_id: -5}, u: {$inc: {n: 1}}}, {q: {_id: 5}, u: {$inc: {n: 1}}},
-              {q: {_id: 1}, u: {$set: {_id: -1}}}, {q: {_id: 6}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+              {q: {_id: 1}, u: {$set: {_id: -1}}}, {q: {_id: 6}, u: {$inc: {n: 1}}}], $db: 'it'}\
+            """
                 .formatted(SESSION));
 
     assertThat(reply).containsEntry("n", new BsonInt32(2));

@@ -66,7 +66,8 @@ class EveryRequestIsAnsweredTest {
   }
 
   /**
-   * Reactor drops errors that it considers fatal. The second command is forwarded without decoding.
+   * Reactor drops errors that it considers fatal, so the client would wait for ever. The first
+   * command is decoded, and the second one is forwarded without decoding.
    */
   @Tag("newer-driver")
   @Test
