@@ -226,8 +226,8 @@ class ClusterFormationIT {
     OperationCounts before = testbed.evidence("it.served").operationCounts();
     Map<String, Map<String, Long>> routersBefore = testbed.evidence("it.served").routerOperations();
     try (RouterSampling sampling = testbed.evidence("it.served").sampleRouters(1)) {
-      // The mongos on e1 is near the owner of the ids from 0 to 99, but not near the owner of the
-      // ids from 200 to 299.
+      // The mongos on e1 is near the owner of the ids 0 to 99, but not near the owner of the ids
+      // 200 to 299.
       read("127.61.1.1:27017", 0, 40);
       assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
       read("127.61.1.1:27017", 200, 240);

@@ -231,8 +231,8 @@ class CopyApplyIT {
   /**
    * The applier reads a document from the source, and the document has a unique value. At the
    * destination, another document still has this value, and loses it only after a change of
-   * metadata. In the cases, the other document itself waits for a value, has the value in a second
-   * index, or is removed.
+   * metadata. The cases differ in the other document: it waits for a value itself, has the value in
+   * a second index, or is removed.
    */
   @Test
   void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata(RealMongod one, RealMongod other)

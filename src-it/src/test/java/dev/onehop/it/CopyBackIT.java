@@ -521,7 +521,7 @@ class CopyBackIT {
           .createIndex(new Document("k", 1).append("n", -1), new IndexOptions().name("by_k"));
     }
     MongoCollection<Document> moving = ordered.getCollection("moving");
-    // These documents are the first ones and the last one of the index.
+    // These documents are at the beginning and at the end of the index.
     moving.insertOne(new Document("_id", "none"));
     moving.insertOne(
         new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));

@@ -221,8 +221,7 @@ class DirectHandOverIT {
         "{distinct: 'NAME', key: 'even', query: {}}",
         "{aggregate: 'NAME', pipeline: [{$match: {n: {$lt: 0}}}], cursor: {}}",
         "{aggregate: 'NAME', pipeline: [{$group: {_id: '$even'}}], cursor: {}}",
-        "{aggregate: 'NAME', pipeline: [{$lookup: {from: 'x', as: 'y', pipeline: []}}], cursor:"
-            + " {}}",
+        "{aggregate: 'NAME', pipeline: [{$lookup: {from: 'x', as: 'y', pipeline: []}}], cursor: {}}",
         "{findAndModify: 'NAME', query: {n: 5}, update: {$set: {x: 1}}}",
         "{update: 'NAME', updates: [{q: {n: {$gte: 5}}, u: {$unset: {no: 1}}, multi: true}]}",
         "{update: 'NAME', updates: [{q: {_id: 5}, u: {$set: {n: 5}}}, {q: {n: 250}, u: {$set: {n:"

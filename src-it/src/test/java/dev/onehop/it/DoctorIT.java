@@ -200,8 +200,8 @@ class DoctorIT {
   }
 
   /**
-   * Runs the command in another process, because a test cannot set the environment variables and
-   * host names of its own process.
+   * Runs the command in another process, because a test cannot set environment variables and host
+   * names of the process that it runs in.
    */
   private Ended doctor(String... arguments) throws IOException, InterruptedException {
     Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 " + LINK + "\n");

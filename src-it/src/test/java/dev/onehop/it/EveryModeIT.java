@@ -148,8 +148,8 @@ class EveryModeIT {
   }
 
   /**
-   * The driver adds no {@code _id} to raw documents. OneHop adds it, because the shard key is the
-   * {@code _id}.
+   * The driver adds no {@code _id} to raw documents, so OneHop or a mongos has to add it. The
+   * {@code _id} is the shard key.
    */
   @RoutedModes
   void documentsWithoutAnIdAreFoundWhereTheirIdLeads() {

@@ -148,8 +148,7 @@ class LookedUpEventsIT {
         "MONGOS      | [{$project: {fullDocument: 1}}]",
         "MONGOS      | [{$project: {fullDocument: 0}}]",
         "MONGOS      | [{$match: {operationType: 'update'}}]",
-        "MONGOS      | [{$match: {operationType: 'update'}}, {$match: {'fullDocument.n': {$gt:"
-            + " 25}}}]",
+        "MONGOS      | [{$match: {operationType: 'update'}}, {$match: {'fullDocument.n': {$gt: 25}}}]",
         "MONGOS      | [{$match: {'fullDocument.type': 'x'}}]",
         "MONGOS      | [{$match: {fullDocument: null}}]",
         "MONGOS      | [{$match: {$expr: {$gt: ['$$ROOT.fullDocument.n', 30]}}}]",

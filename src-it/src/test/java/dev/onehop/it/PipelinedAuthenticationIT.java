@@ -236,8 +236,8 @@ class PipelinedAuthenticationIT {
   }
 
   /**
-   * The first failed authentication clears the pool while the pool opens other connections. All
-   * finds must fail with the refusal.
+   * The first failed authentication clears the pool while the pool opens other connections. Even
+   * so, the error must report the refusal.
    */
   @Test
   void aWrongPasswordIsRefusedToManyAtOnce() {

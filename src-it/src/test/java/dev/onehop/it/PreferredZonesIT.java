@@ -96,8 +96,8 @@ class PreferredZonesIT {
   }
 
   /**
-   * By default, a primary mirrors 1 % of its reads to the secondaries. Their counters would show
-   * more queries than the client's.
+   * By default, a primary mirrors 1 % of its reads to the secondaries. The counters of the
+   * secondaries would then show more queries than the client's. So this method turns mirroring off.
    */
   private static void withoutMirroredReads(String host) {
     try (MongoClient direct =

@@ -61,8 +61,7 @@ final class RandomWrites implements AutoCloseable {
           "{$set: {lit: {$literal: 1}}}",
           "{$set: {o: {'$p': %1$d, 'x.y': 1}}}",
           "[{$replaceWith: {$setField: {field: 'dotted.name', input: '$$ROOT', value: %1$d}}}]",
-          "[{$replaceWith: {$setField: {field: {$literal: '$dollar'}, input: '$$ROOT', value:"
-              + " %1$d}}}]",
+          "[{$replaceWith: {$setField: {field: {$literal: '$dollar'}, input: '$$ROOT', value: %1$d}}}]",
           "[{$replaceWith: {$unsetField: {field: 'dotted.name', input: '$$ROOT'}}}]",
           "[{$set: {o: {$setField: {field: 'x.y', input: '$o', value: %1$d}}}}]");
 

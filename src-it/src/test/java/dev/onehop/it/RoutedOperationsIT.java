@@ -50,8 +50,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shards' profilers record the address of the mongos that each operation came from. So these
- * tests can check that routed operations go to the right mongos.
+ * For each operation, the shards' profilers record the address of the mongos that has sent it. So
+ * these tests can check that routed operations go to the right mongos.
  */
 class RoutedOperationsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);

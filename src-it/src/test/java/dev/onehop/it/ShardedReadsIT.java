@@ -124,12 +124,12 @@ class ShardedReadsIT {
       MongoDatabase it = client.getDatabase(cluster.database());
       for (String read :
           List.of(
-              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n:"
-                  + " {$sum: 1}}}], cursor: {batchSize: 1000}}",
-              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n:"
-                  + " {$sum: 1}}}], cursor: {batchSize: 1}}",
-              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n:"
-                  + " {$sum: 1}}}], cursor: {batchSize: 0}}",
+              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n: {$sum:"
+                  + " 1}}}], cursor: {batchSize: 1000}}",
+              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n: {$sum:"
+                  + " 1}}}], cursor: {batchSize: 1}}",
+              "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n: {$sum:"
+                  + " 1}}}], cursor: {batchSize: 0}}",
               "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}], cursor: {batchSize: 0}}",
               "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}], cursor: {batchSize: 7}}",
               "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 999}}}], cursor: {}}",

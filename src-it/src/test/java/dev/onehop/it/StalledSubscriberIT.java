@@ -123,8 +123,7 @@ class StalledSubscriberIT {
     Map<String, Long> after = cursors(name);
     long bytes = (long) (written - 30 * BATCH) * DOCUMENT;
     System.err.printf(
-        "%s: %d MB written while nothing was asked for, the heap grew by %d kB; batches %s, then"
-            + " %s%n",
+        "%s: %d MB written while nothing was asked for, the heap grew by %d kB; batches %s, then %s%n",
         order, bytes >> 20, grown >> 10, batches, after);
     assertThat(bytes).as("written").isGreaterThan(2 * MOST_HEAP);
     assertThat(grown).isLessThan(MOST_HEAP);

@@ -60,7 +60,7 @@ final class StreamFaults implements AutoCloseable {
   private int guests;
   private volatile boolean stopped;
 
-  /** A fault with its action, which causes the fault and returns after the fault is over. */
+  /** A fault, with the action that causes it. The action returns after the fault is over. */
   private record Fault(String name, Action action) {}
 
   private interface Action {

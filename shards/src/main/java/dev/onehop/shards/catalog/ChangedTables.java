@@ -43,7 +43,7 @@ final class ChangedTables {
     this.shardNames = shardNames;
   }
 
-  /** The namespaces of the tables whose metadata have changed since the table was read. */
+  /** The namespaces of those tables that are no longer the newest. */
   Mono<Set<String>> among(Collection<RoutingTable> tables) {
     return Flux.fromIterable(tables)
         .buffer(MOST)

@@ -133,8 +133,8 @@ public final class RoutingCatalog {
 
   /**
    * Creates a catalog for clients of shards. For a view, the result is an error, a {@link
-   * ViewException}, and no table. For a sharded time series collection, the result is an error,
-   * too, because a shard would treat the name of the time series as an unsharded collection.
+   * ViewException}, and no table. A sharded time series collection is an error, too. A shard would
+   * treat the name of the time series as an unsharded collection.
    *
    * @param views finds views; null if views get tables, as unsharded collections do
    */
@@ -249,8 +249,8 @@ public final class RoutingCatalog {
   /**
    * Like {@link #table}, for an operation that can also run without the table. Waits {@link
    * #MOMENT} at most. Does not wait if an earlier operation has timed out while it waited for this
-   * load, or if the servers do not reply. Empty if there is no table then. The load continues in
-   * the background.
+   * load, or if the servers do not reply. The result is empty if there is no table by then. The
+   * load continues in the background.
    */
   public Mono<RoutingTable> soon(String namespace) {
     return Mono.defer(
@@ -401,8 +401,8 @@ public final class RoutingCatalog {
 
   /**
    * Refreshes a table in the background after a hint that it is stale. As long as these refreshes
-   * find no newer table, the gap between them grows. It is at most five seconds, for clients of
-   * shards a minute.
+   * find no newer table, the gap between them grows. The gap is at most five seconds. For clients
+   * of shards, it is at most a minute.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);

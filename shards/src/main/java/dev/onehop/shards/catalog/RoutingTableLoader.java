@@ -25,8 +25,8 @@ import reactor.util.retry.Retry;
  * {@code config.databases}, as mongos does. If a table is loaded and the collection was not created
  * again since then, only chunks with newer versions are read. Otherwise all chunks are read.
  *
- * <p>Chunks are read in the order of their versions. A chunk that changes during the read is then
- * read again at the end, and an interrupted read continues where it ended.
+ * <p>Chunks are read in the order of their versions. A chunk that changes during the read is
+ * therefore read again at the end, and an interrupted read can continue where it ended.
  *
  * <p>The collection's entry and its chunks come from separate reads. The table refuses any
  * inconsistency that a change between the reads causes: a gap, an overlap, another incarnation,

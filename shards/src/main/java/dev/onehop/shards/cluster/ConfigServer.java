@@ -22,9 +22,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * Reads from the config servers, directly or over a mongos. Reads have read concern majority after
- * the latest known cluster time. The command also has this time as {@code $clusterTime}, because
- * otherwise a server that has not reached the time refuses the read.
+ * Reads from the config servers, directly or over a mongos. Reads have read concern majority, with
+ * the latest known cluster time as {@code afterClusterTime}. The command also has this time as
+ * {@code $clusterTime}, because otherwise a server that has not reached the time refuses the read.
  */
 public final class ConfigServer implements ConfigReader {
   /**

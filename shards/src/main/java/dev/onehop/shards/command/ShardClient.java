@@ -156,8 +156,8 @@ public final class ShardClient {
 
   /**
    * Refreshes the table. Returns the given table if the refresh fails or takes more than a second.
-   * A caller needs this method if it may decide to send the command to no shard, because no shard
-   * can then detect that the table is stale.
+   * The method is for callers that may send the command to no shard. No shard can then detect that
+   * the table is stale.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);

@@ -7,7 +7,9 @@ import org.bson.BsonString;
 
 /** The identity that a router announces. Thread-safe. */
 public interface RouterIdentity {
-  /** The address that clients receive. Clients can use it only if the router listens on it. */
+  /**
+   * The router's address, as its replies contain it. The router need not listen at this address.
+   */
   ServerAddressName advertised();
 
   /**

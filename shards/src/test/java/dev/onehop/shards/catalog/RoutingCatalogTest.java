@@ -17,8 +17,8 @@ import reactor.core.publisher.Sinks;
 
 class RoutingCatalogTest {
   private static final String COLLECTION =
-      "{_id: 'd.c', lastmodEpoch: {$oid: '000000000000000000000001'}, timestamp: {$timestamp: {t:"
-          + " 1, i: 1}}, uuid: {$binary: {base64: 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, key:"
+      "{_id: 'd.c', lastmodEpoch: {$oid: '000000000000000000000001'}, timestamp: {$timestamp: {t: 1,"
+          + " i: 1}}, uuid: {$binary: {base64: 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, key:"
           + " {_id: 1}, unique: false}";
   private static final String DATABASE =
       "{_id: 'd', primary: 's1', partitioned: false, version: {uuid: {$binary: {base64:"
@@ -261,7 +261,7 @@ class RoutingCatalogTest {
         + "}}}";
   }
 
-  /** Finds views. A result is not valid for any time, so each use of a name causes a new check. */
+  /** Finds views. No result is used again, so each use of a name causes a new check. */
   private static final class ShortLivedViews implements Views {
     private volatile Mono<Boolean> view = Mono.just(false);
     private final AtomicInteger looks = new AtomicInteger();

@@ -45,7 +45,7 @@ record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
     return test.getString("skipReason", new BsonString("")).getValue();
   }
 
-  /** Whether an operation of the test has this name. */
+  /** Whether the test has an operation with this name. */
   boolean uses(String operation) {
     return array("operations").stream()
         .map(BsonValue::asDocument)

@@ -32,8 +32,8 @@ abstract class UnifiedSuite {
   private static final Set<String> LONG = Set.of("csot");
 
   /**
-   * On a sharded cluster, the folders that are run with {@link #ALL} only: those that take long,
-   * and those with fail points that only a plain client can reach.
+   * On a sharded cluster, the folders that are run with {@link #ALL} only. They take long, or have
+   * fail points that only a plain client can reach.
    */
   private static final Set<String> LONG_ON_SHARDED =
       Set.of("csot", "retryable_reads", "retryable_writes", "unified-test-format");

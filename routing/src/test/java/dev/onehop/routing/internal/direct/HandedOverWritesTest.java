@@ -28,13 +28,12 @@ class HandedOverWritesTest {
   private static final String MOVES =
       """
       {ok: 0, code: 283, codeName: 'WouldChangeOwningShard', errmsg: 'as scripted',
-       preImage: {_id: 1, n: 1}, postImage: {_id: -1, n: 1}, shouldUpsert: false}\
-      """;
+       preImage: {_id: 1, n: 1}, postImage: {_id: -1, n: 1}, shouldUpsert: false}""";
   private static final String STALE =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
   /**
-   * The chunks of s1 after the move: s1 still owns the ids from 0 to 2, and s0 owns the ids from 3.
+   * The former chunk of s1 after the move: s1 owns the ids from 0 to 2, and s0 the ids from 3 on.
    */
   private static final String SPLIT =
       """
@@ -42,8 +41,7 @@ class HandedOverWritesTest {
         uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}},
        {_id: 3, min: {_id: 3}, max: {_id: {$maxKey: 1}}, shard: 's0',
         lastmod: {$timestamp: {t: 2, i: 0}},
-        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]\
-      """;
+        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]""";
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
   private final AtomicInteger updates = new AtomicInteger();
@@ -93,8 +91,7 @@ class HandedOverWritesTest {
             {update: 'c', ordered: %s, %s, updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
               {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true},
-              {q: {_id: 2}, u: {$inc: {n: 1}}}], $db: 'it'}\
-            """
+              {q: {_id: 2}, u: {$inc: {n: 1}}}], $db: 'it'}"""
                 .formatted(ordered, SESSION));
 
     assertThat(reply)
@@ -134,8 +131,7 @@ class HandedOverWritesTest {
         """
         {update: 'c', stmtIds: [11, 12], %s, updates: [
           {q: {_id: -1}, u: {$inc: {n: 1}}},
-          {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}\
-        """
+          {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}"""
             .formatted(SESSION));
 
     assertThat(cluster.seen("m0", "update").get(0).getArray("stmtIds")).isEqualTo(ids(12));
@@ -161,8 +157,7 @@ class HandedOverWritesTest {
             """
             {update: 'c', updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
-              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}\
-            """);
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}""");
 
     assertThat(reply).containsEntry("n", new BsonInt32(1));
     assertThat(reply.getArray("writeErrors"))
@@ -201,8 +196,7 @@ class HandedOverWritesTest {
             """
             {update: 'c', ordered: %s, %s, updates: [
               {q: {_id: -1}, u: {$inc: {n: 1}}},
-              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}}], $db: 'it'}\
-            """
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}}], $db: 'it'}"""
                 .formatted(ordered, SESSION));
 
     assertThat(reply)
@@ -266,16 +260,15 @@ class HandedOverWritesTest {
         got -> isWrite(got) && updates.getAndIncrement() == 0 ? BsonDocument.parse(MOVES) : null);
     answers(
         "m0",
-        "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72,"
-            + " errmsg: 'batch of size 1'}]}");
+        "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72, errmsg:"
+            + " 'batch of size 1'}]}");
 
     BsonDocument reply =
         cluster.execute(
             """
             {update: 'c', %s, updates: [
               {q: {_id: -5}, u: {$inc: {n: 1}}}, {q: {_id: 5}, u: {$inc: {n: 1}}},
-              {q: {_id: 1}, u: {$set: {_id: -1}}}, {q: {_id: 6}, u: {$inc: {n: 1}}}], $db: 'it'}\
-            """
+              {q: {_id: 1}, u: {$set: {_id: -1}}}, {q: {_id: 6}, u: {$inc: {n: 1}}}], $db: 'it'}"""
                 .formatted(SESSION));
 
     assertThat(reply).containsEntry("n", new BsonInt32(2));
