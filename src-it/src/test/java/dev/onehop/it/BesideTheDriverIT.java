@@ -311,7 +311,7 @@ class BesideTheDriverIT {
         case 18 ->
             collection.updateMany(session, Filters.in("_id", id, other), Updates.inc("n", 1000));
         default ->
-            // This fails if the document exists.
+            // The insert fails if the document exists.
             collection.insertOne(session, new Document("_id", id).append("n", -1));
       };
     }

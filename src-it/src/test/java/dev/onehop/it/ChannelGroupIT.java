@@ -199,7 +199,7 @@ class ChannelGroupIT {
   }
 
   /**
-   * Stops a process, at least until other processes have its channels. The process then continues.
+   * Stops a process until other processes have its channels, or longer. The process then continues.
    */
   private void freeze(Process member) throws IOException, InterruptedException {
     signal(member, "STOP");

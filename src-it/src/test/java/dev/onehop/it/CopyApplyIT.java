@@ -61,8 +61,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Events of real servers are applied to real servers. At the end, both clusters have the same
- * bytes.
+ * Events of a real source are applied to a real destination. At the end, both clusters have the
+ * same bytes.
  */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 @SharedReplicaSet
@@ -175,8 +175,8 @@ class CopyApplyIT {
         changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         changed.updateOne(Filters.eq(1), Updates.set("a", 1));
         changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
-        // The event contains the key three times: once as the key, and in the token with twice its
-        // length.
+        // The event contains the key itself. Its token contains the key in hexadecimal form, which
+        // is twice as long.
         String key = "k".repeat(20_000);
         at.getCollection("large")
             .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
@@ -214,8 +214,8 @@ class CopyApplyIT {
       dropped.drop();
       running.finish();
     }
-    // This applier starts again at the beginning, so the destination's documents are newer than its
-    // first events.
+    // This applier starts again at the first event, so the destination's documents are newer than
+    // the first events that it applies.
     kept.updateOne(Filters.eq(2), Updates.set("n", 2));
     kept.deleteOne(Filters.eq(2));
     try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {

@@ -28,9 +28,9 @@ import reactor.core.publisher.Mono;
 /**
  * Threads that insert, update, findAndModify, delete and read counters, and check every result.
  *
- * <p>Most keys belong to one thread, which therefore always knows the expected document. All
- * threads increment the other keys. At the end, each of these must equal the sum of the
- * acknowledged increments.
+ * <p>Most keys belong to one thread, which therefore always knows the expected document. The
+ * counters of the other keys are shared: all threads increment them. At the end, each shared
+ * counter must equal the sum of its acknowledged increments.
  */
 final class CounterWorkload implements AutoCloseable {
   /** Keys are {@code 0 .. KEYS - 1}. */
@@ -142,7 +142,8 @@ final class CounterWorkload implements AutoCloseable {
           errors
               .computeIfAbsent(String.valueOf(e.getMessage()), name -> new LongAdder())
               .increment();
-          // The outcome of the operation is unknown, so this thread can't check its keys any more.
+          // The outcome of the operation is unknown, so this thread cannot check its own keys any
+          // more.
           mine.clear();
           return;
         }

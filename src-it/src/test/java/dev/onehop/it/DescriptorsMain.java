@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Finds of several clients in a separate process, first without a free file descriptor and then
- * with free ones. It prints a line for each client.
+ * with free ones. The process prints a line for each client.
  */
 public final class DescriptorsMain {
   /** The number of parallel finds. It is so large that a client needs new sockets. */

@@ -44,8 +44,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Commands that direct mode does not execute go to a mongos if the URI names one. If the URI names
- * config servers, these commands are refused. The mongos is the testbed's stand-in router, a
- * separate process at an address of the URI.
+ * config servers, direct mode refuses these commands. The mongos is the testbed's stand-in router,
+ * a separate process at an address of the URI.
  */
 @ShardedCluster
 class DirectHandOverIT {

@@ -29,8 +29,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Direct mode with other names of the servers than in the cluster's metadata. Each server is behind
- * a separate link, and all connections go over the links.
+ * Direct mode with a host mapping: OneHop uses other names of the servers than the cluster's
+ * metadata. Each server is behind a separate link, and all connections go over the links.
  */
 @Tag("full")
 class DirectHostMappingIT {

@@ -41,7 +41,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Over the stand-in router, databases and collections are dropped, created again, renamed and
- * refined. At the same time, direct mode uses them, and returns no wrong result.
+ * refined. At the same time, clients use them in direct mode, and get no wrong result.
  */
 @ShardedCluster
 @Tag("full")

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A name server on UDP with SRV records only, which may change at any time. The driver looks up SRV
- * records with the JDK's name service provider. While this server runs, that provider uses no other
- * server.
+ * records with the JDK's name service provider. While this object is open, that provider uses no
+ * other name server.
  */
 final class DnsServer implements AutoCloseable {
   private static final String PROVIDER_URL = "java.naming.provider.url";

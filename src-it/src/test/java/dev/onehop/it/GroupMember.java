@@ -32,7 +32,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * A member of a group in a separate process. It appends each value of a document to the list of the
- * document's key. It prints a line for each refused write, and ends when its standard input ends.
+ * document's key. The process prints a line for each refused write, and ends when its standard
+ * input ends.
  */
 public final class GroupMember {
   static final String REFUSED = "refused";

@@ -243,7 +243,8 @@ class GroupedTransactionsIT {
   }
 
   /**
-   * Reads with many short subscriptions. Each one begins at the last position of the one before.
+   * Reads with many short subscriptions, one after another. Each begins at the last position of the
+   * previous one.
    */
   private static Disposable readInPieces(
       Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {

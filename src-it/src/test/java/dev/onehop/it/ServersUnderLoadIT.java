@@ -56,8 +56,8 @@ class ServersUnderLoadIT {
   private static final String COLLECTION = "load";
 
   /**
-   * The shard of three members can lose its primary. A shard of one member shares a host with the
-   * mongos that the tests disturb.
+   * The shard of three members can lose its primary. The other shard has one member, and shares a
+   * host with the mongos that the tests disturb.
    */
   private static final String TOPOLOGY =
       """

@@ -262,7 +262,7 @@ class ShardKeyChangeIT {
       assertThat(again.getNumber("ok").intValue()).as("%s", again).isZero();
       assertThat(again).containsEntry("code", new BsonInt32(217));
 
-      // After a migration, the new owner must refuse the command, too.
+      // After a migration, the new owner must also refuse the repeated command.
       testbed.moveRange(
           collection.getNamespace().getFullName(),
           new BsonDocument("k", new BsonMinKey()),

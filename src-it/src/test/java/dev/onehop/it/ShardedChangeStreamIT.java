@@ -587,7 +587,10 @@ class ShardedChangeStreamIT {
     return Flux.from(stream.build().events()).subscribe(into::add, failures::add);
   }
 
-  /** Reads with short subscriptions. Each starts at the last checkpoint of the one before. */
+  /**
+   * Reads with short subscriptions, one after another. Each starts at the last checkpoint of the
+   * previous one.
+   */
   private Disposable readInPieces(BsonTimestamp begin, Given into) {
     AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
     Random random = new Random(1);

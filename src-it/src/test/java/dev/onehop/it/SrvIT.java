@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A cluster whose URI is a DNS name, also behind a private link. There, the names in the metadata
- * do not resolve, and the mongoses are different ports of one name.
+ * A cluster whose URI is a DNS name, also behind a private link. Behind such a link, the names in
+ * the metadata do not resolve, and all mongoses have one name with different ports.
  */
 @ShardedCluster
 class SrvIT {
@@ -128,7 +128,10 @@ class SrvIT {
         .contains("hostMapping", "config.mongos", mongos(0), mongos(1), mongos(2));
   }
 
-  /** Puts all mongoses behind one name, and returns the host mapping of their own names. */
+  /**
+   * Puts all mongoses behind one name with different ports. Returns the host mapping from their
+   * names in the metadata.
+   */
   private Map<String, String> link() {
     hosts.put(LINK, "127.0.0.1");
     Map<String, String> mapping = new TreeMap<>();

@@ -33,8 +33,8 @@ import reactor.core.publisher.BaseSubscriber;
 
 /**
  * A subscriber requests nothing while a writer writes as fast as it can. The heap holds only the
- * full buffers, and the stream reads no further from the shards. Then the subscriber gets all
- * events.
+ * full buffers, and the stream reads no further from the shards. After that, the subscriber
+ * requests all events and gets them.
  *
  * <p>Before a release, run it with {@code -Donehop.it.stall.seconds=600}: a server ends a cursor
  * that is idle for ten minutes.

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares the events of {@link VersionedWrites} with the acknowledged writes: the stream must have
  * each write of a document once, in order. A reader that restarts at a stored checkpoint may get
- * the later events again, in the same order, but no earlier event.
+ * again the events after the checkpoint, in the same order, but no earlier event.
  *
  * <p>Thread-safe.
  */

@@ -314,8 +314,8 @@ final class StreamFaults implements AutoCloseable {
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
-        // A reader whose stored checkpoint is before the shard's last event, or before its removal,
-        // still needs the shard.
+        // A reader still needs the shard if its stored checkpoint is before the shard's last event,
+        // or before the removal. So this code waits twice for new checkpoints.
         await(name + " is drained").atMost(SETTLED).until(() -> isDrained(name));
         awaitStoredPlaces();
         await(name + " is removed").atMost(SETTLED).until(() -> onConfig(removal(name)));

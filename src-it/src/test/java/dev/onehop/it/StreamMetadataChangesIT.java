@@ -188,7 +188,7 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** Changes the primary shard three times, the last time back to the first one. */
+  /** Changes the primary shard three times. The last change is back to the first primary shard. */
   private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {

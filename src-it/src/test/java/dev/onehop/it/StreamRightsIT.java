@@ -42,9 +42,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
- * The privileges that a user of change streams needs, with TLS, SCRAM and X.509. Also the messages
- * about missing privileges, and the effect of heartbeats. All writes go to one shard; the other is
- * idle.
+ * The privileges that a user of change streams needs, with TLS, SCRAM and X.509. Also tests the
+ * messages about missing privileges, and the effect of heartbeats. All writes go to one shard; the
+ * other is idle.
  */
 @Tag("full")
 class StreamRightsIT {

@@ -66,8 +66,8 @@ public final class ShardParts implements AutoCloseable {
    * The shards of the cluster.
    *
    * @param ids the ids of the shards; a single empty id if the source is a replica set or a mongos
-   * @param through {@code _data} of a high-water token. Shards other than {@code ids} have no
-   *     events up to this token. Null if the set of shards cannot change
+   * @param through {@code _data} of a high-water token. Up to this token, only the shards {@code
+   *     ids} have events. Null if the set of shards cannot change
    */
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {

@@ -211,8 +211,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets the position after which the stream starts. By default a stream starts at its
-     * subscription.
+     * Sets the position after which the stream starts. By default, a stream starts when it is
+     * subscribed to.
      */
     public Builder startAfter(Checkpoint place) {
       this.start = Objects.requireNonNull(place, "place");
@@ -285,10 +285,11 @@ public final class ShardedChangeStream {
 
     /**
      * Sets whether the events of a transaction on a shard are emitted together, as a {@link
-     * StreamEvent.Transaction}; false by default. They wait until all events of the transaction
-     * have arrived. A transaction that is larger than {@link #bufferPerShard} is emitted in several
-     * parts. The pipeline MUST keep {@code lsid} and {@code txnNumber}. A mongos' stream cannot
-     * group transactions. {@link ShardedChangeStream#parts} always emit the events one by one.
+     * StreamEvent.Transaction}; false by default. The first events of the transaction then wait
+     * until all its events have arrived. A transaction that is larger than {@link #bufferPerShard}
+     * is emitted in several parts. The pipeline MUST keep {@code lsid} and {@code txnNumber}. A
+     * mongos' stream cannot group transactions. {@link ShardedChangeStream#parts} always emit the
+     * events one by one.
      */
     public Builder groupTransactions(boolean group) {
       this.groupTransactions = group;

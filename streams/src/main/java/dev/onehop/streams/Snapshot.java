@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A query with read concern {@code snapshot}: all documents have the state of one cluster time. A
- * stream that starts at {@link #next} has exactly the changes that the documents do not contain.
+ * stream that starts at {@link #next} emits exactly the changes that the documents do not contain.
  *
  * <p>Servers keep earlier states for {@code minSnapshotHistoryWindowInSeconds}, 5 minutes by
  * default. A query that takes longer fails. {@code SnapshotThenStream} has no such limit.

@@ -271,7 +271,7 @@ class AsThePlainDriverTest {
   }
 
   /**
-   * The bulk write is not split. Its parts get no replies, so parts at several mongoses could
+   * The bulk write is not split. Its parts would get no replies, so parts at several mongoses could
    * overtake each other.
    */
   @Test

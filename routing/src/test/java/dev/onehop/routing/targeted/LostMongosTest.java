@@ -56,7 +56,8 @@ class LostMongosTest {
       assertOnlyUpIs(client, "m0");
       lost.clear();
       cluster.stop("m0");
-      // An operation on a broken connection may be retried too soon, as with the plain driver.
+      // This find may fail: an operation on a broken connection may be retried too soon, as with
+      // the plain driver.
       Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().subscribe();
       await()
           .pollInterval(Duration.ofMillis(5))

@@ -27,8 +27,8 @@ public final class StatementLists {
 
   /**
    * A command with some of its statements. If the command is retryable, {@code stmtIds} contains
-   * the ids that the statements have in the whole command. If a chunk moves, a statement thus has
-   * the same id in the new owner's retry history.
+   * the ids that the statements have in the whole command. A statement thus has the same id in the
+   * retry history of a new owner, if its chunk moves.
    *
    * @param statements all statements of the command
    * @param indexes the indexes of the statements to keep

@@ -49,7 +49,7 @@ public final class TransactionTurns {
   }
 
   /**
-   * Takes the turn for a command if the command need not wait.
+   * Returns the turn of a command if the command need not wait.
    *
    * @param session the session of a transaction's command; null for any other command, which never
    *     waits

@@ -74,8 +74,8 @@ public abstract class WriteBatch {
 
   /**
    * Called when a shard has refused a part because one of its statements would move its document to
-   * another shard. The statements before this statement were executed, the statements after it were
-   * not.
+   * another shard. The statements of the part before this statement were executed. Those after it
+   * were not.
    */
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
@@ -283,8 +283,9 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Called when the outcome of statements is unknown. Statements for other shards are still
-   * executed. In a transaction they are not, because the transaction has failed.
+   * Called when the outcome of statements is unknown. Outside of a transaction, the statements for
+   * other shards are still executed. A transaction has failed, so none of its further statements is
+   * executed.
    */
   protected final Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
     if (failure instanceof StaleRoute || isOfTransaction()) {

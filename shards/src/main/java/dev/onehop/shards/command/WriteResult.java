@@ -113,7 +113,7 @@ public final class WriteResult {
    *
    * @param reply the reply
    * @param indexes for each statement of the part, its index in the batch
-   * @return the indexes in the batch of the statements that were refused as stale, in order. These
+   * @return the statements that the shard refused as stale, as indexes in the batch, in order. Such
    *     refusals do not count as errors
    */
   public List<Integer> add(BsonDocument reply, List<Integer> indexes) {

@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * The open cursors of clients, by the clients' cursor ids. A cursor that is not used for ten
- * minutes is closed, as on a server. The reason: its client may never have received the reply with
- * the cursor id.
+ * minutes is closed, as on a server. This is necessary because the client may never have received
+ * the reply with the cursor id.
  *
  * <p>Thread-safe. Only one request at a time uses a single cursor, because clients wait for each
  * reply.

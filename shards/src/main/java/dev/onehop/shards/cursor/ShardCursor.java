@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A cursor at one server. It returns the documents that the shard owned when the cursor was opened.
- * It is therefore read to its end at this server, even if ranges move.
+ * Later batches therefore come from the same server, even if ranges move.
  */
 public final class ShardCursor implements OpenCursor {
   private static final List<String> STABLE_API =

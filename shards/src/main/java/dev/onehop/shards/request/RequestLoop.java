@@ -172,7 +172,9 @@ public final class RequestLoop {
     local.connectionOpened();
   }
 
-  /** Called when the client's connection is closed: its requests are abandoned. */
+  /**
+   * Called when the client's connection is closed. The requests of this connection are abandoned.
+   */
   public void closed() {
     closed = true;
     local.connectionClosed();

@@ -80,7 +80,7 @@ import org.springframework.data.mongodb.core.query.Update;
 @MethodSource("modes")
 @ShardedCluster
 class DropInIT {
-  /** All modes with {@code -Dfull}, otherwise one mode for each driver. */
+  /** With {@code -Dfull}, all modes. Otherwise, one mode for each driver. */
   static List<Mode> modes() {
     return RoutedModes.FULL
         ? List.of(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Chooses the modes, and passes its mode to each test. */
+/** Chooses the modes, and passes to each test the mode that it runs with. */
 final class RoutedModesExtension implements TestTemplateInvocationContextProvider {
   private static final Namespace NAMESPACE = Namespace.create(RoutedModesExtension.class);
 

@@ -169,8 +169,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * As with a mongos, the reply reports the results of the other shards, and the driver sends
-   * nothing again.
+   * The connection of one part breaks twice, and OneHop sends this part again. The driver receives
+   * a complete reply, so it sends nothing again.
    */
   @ParameterizedTest
   @CsvSource({"s1, true", "s1, false", "m0, true", "m0, false"})
@@ -296,7 +296,10 @@ class HandedOverWritesTest {
         .doesNotContainKey("n");
   }
 
-  /** The driver sends the write again, with the same transaction number. */
+  /**
+   * The outcome of the write is unknown. The error allows the driver to send the write again, with
+   * the same transaction number.
+   */
   @Test
   void aMongosThatIsLostLeavesAllOfItOpen() {
     answers("s1", MOVES);

@@ -142,7 +142,10 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The clock of a shard has jumped ten years ahead. Other servers refuse its time. */
+  /**
+   * The clock of a shard has jumped ten years ahead. Other servers refuse the time of this shard.
+   * Even so, OneHop reads the metadata.
+   */
   @Test
   void aClockThatJumpedDoesNotKeepUsFromTheMetadata() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {

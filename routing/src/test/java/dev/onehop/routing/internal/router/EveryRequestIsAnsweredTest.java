@@ -44,8 +44,8 @@ class EveryRequestIsAnsweredTest {
   }
 
   /**
-   * A document that is nested more deeply than a thread's stack allows. It is written without a
-   * codec, which would recurse, too.
+   * A document that is nested more deeply than a thread's stack allows. The method uses no codec,
+   * because a codec would recurse, too.
    */
   private static RawBsonDocument deep() {
     // Each level has its length, the type of an array, "$or", and the array's one document named
