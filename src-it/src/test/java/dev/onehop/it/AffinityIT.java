@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The near mongoses of each shard, from all sources, and the sockets that OneHop needs to find
- * them.
+ * How OneHop finds the near mongoses of each shard: by host, by measurement or by configuration.
+ * Also checks how many sockets it needs for this.
  */
 @Tag("full")
 class AffinityIT {
@@ -65,7 +65,7 @@ class AffinityIT {
           mongos: [e1, e2, e3]
           """);
 
-  /** The mongoses have separate hosts, so host names do not show the near mongos. */
+  /** No mongos has the same host as a shard, so host names do not show the near mongos. */
   private static final Topology APART =
       Topology.parse(
           "apart",
@@ -136,7 +136,8 @@ class AffinityIT {
       apart.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100));
       MongoCollection<Document> collection = collection(client);
       run(collection.find(Filters.eq(150)).first());
-      // A busy machine may spoil a measurement. OneHop measures again after a minute.
+      // On a busy machine, a measurement may be wrong. The test waits long enough for the next one,
+      // which OneHop makes after a minute.
       await()
           .atMost(TIMEOUT.multipliedBy(3))
           .untilAsserted(
@@ -223,7 +224,8 @@ class AffinityIT {
       String before = primaryHost(shard);
       await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyMongos(router, before));
 
-      // Since 4.2, a step-down does not break the connection. It may be refused for a moment.
+      // The command can be repeated, because since 4.2 a step-down does not break the connection. A
+      // server may refuse a step-down for a moment.
       await()
           .atMost(TIMEOUT)
           .ignoreExceptions()

@@ -32,7 +32,8 @@ class BenchIT {
 
   @BeforeAll
   void run(@TempDir Path folder) throws Exception {
-    // Without bin/onehop, the test must set the home folder. The tests run in the folder src-it.
+    // The script bin/onehop sets the home folder. This test does not use the script, so it sets the
+    // folder itself: the parent of src-it, where the tests run.
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     out = folder.resolve("run");
     StringWriter stdout = new StringWriter();
@@ -133,7 +134,8 @@ class BenchIT {
         sum += share.asDouble();
       }
       assertThat(sum).isCloseTo(1, org.assertj.core.data.Offset.offset(1e-6));
-      // On one host, every mongos is near every shard. The servers' profilers confirm this.
+      // On one host, every mongos is near every shard. The share besideOwner comes from the
+      // servers' profilers.
       if (point.path("mode").asText().equals("direct-async")) {
         assertThat(point.path("besideOwner").isNull()).isTrue();
       } else {

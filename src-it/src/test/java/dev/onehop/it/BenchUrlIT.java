@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The bench on a cluster that it has not started. The test uses a cluster of the testbed, but only
- * through its mongoses, without the testbed's evidence.
+ * The bench on a cluster that it has not started. The cluster is one of the testbed, but the bench
+ * uses only its mongoses, and not the testbed's evidence.
  */
 @Tag("nightly")
 class BenchUrlIT {
@@ -43,7 +43,8 @@ class BenchUrlIT {
       for (JsonNode point : results.path("points")) {
         assertThat(point.path("errors").asLong()).isZero();
         assertThat(point.path("operations").asLong()).isPositive();
-        // The shards count their operations. Only profilers record the router of an operation.
+        // The counters of the shards give each shard's share. Without profilers, no record shows
+        // the mongos of an operation, so besideOwner is null.
         assertThat(point.path("share")).hasSize(3);
         assertThat(point.path("besideOwner").isNull()).isTrue();
       }
@@ -64,7 +65,10 @@ class BenchUrlIT {
     }
   }
 
-  /** A scenario freezes or ends mongoses, and the next cell begins with them in this state. */
+  /**
+   * A scenario freezes or ends mongoses, and they are still in this state when the next cell
+   * begins.
+   */
   @Test
   void measuresRoundTripsOnceAndNeedsNoMongosForThemLater() throws Exception {
     BenchCluster cluster;
@@ -77,8 +81,8 @@ class BenchUrlIT {
   }
 
   /**
-   * No mongos with access control is available, so the bench gets a mongod. With the correct
-   * password and authority, it reports that the server is not a mongos.
+   * No mongos with access control is available, so the URL names a mongod. If the password and the
+   * authority are correct, the bench connects, and reports that this server is not a mongos.
    */
   @Test
   void isLetInByPasswordAndAuthority() throws Exception {

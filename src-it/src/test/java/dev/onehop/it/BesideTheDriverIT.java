@@ -44,8 +44,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The same operations on the plain driver and on OneHop. Each client has a separate collection with
- * the same documents. Results, errors and stored documents must be equal.
+ * Runs the same operations on the plain driver and on OneHop. Each client has a separate collection
+ * with the same documents. Results, errors and stored documents must be equal.
  */
 @ShardedCluster
 @Tag("full")
@@ -126,7 +126,10 @@ class BesideTheDriverIT {
     }
   }
 
-  /** No shard has three members, so every write gets a write concern error. */
+  /**
+   * No shard has the three members that the write concern requires, so every write gets a write
+   * concern error.
+   */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void aWriteConcernErrorStopsNoBulk() {
     MongoBulkWriteException failure =
@@ -209,7 +212,7 @@ class BesideTheDriverIT {
     private final List<WriteModel<Document>> models;
 
     @SafeVarargs
-    @SuppressWarnings("varargs") // Only the list uses the array.
+    @SuppressWarnings("varargs") // The array is only read, to create the list.
     BulkCase(WriteModel<Document>... models) {
       this.models = List.of(models);
     }
@@ -308,7 +311,7 @@ class BesideTheDriverIT {
         case 18 ->
             collection.updateMany(session, Filters.in("_id", id, other), Updates.inc("n", 1000));
         default ->
-            // This fails if the document exists.
+            // The insert fails if the document exists.
             collection.insertOne(session, new Document("_id", id).append("n", -1));
       };
     }
@@ -346,8 +349,8 @@ class BesideTheDriverIT {
   }
 
   /**
-   * Inserts are not compared if there is a write error. Driver 5.8 then lists inserts that it has
-   * not tried, and omits others.
+   * Leaves out the list of inserts if there is a write error. Driver 5.8 then lists inserts that it
+   * has not sent, and omits others.
    */
   private static String described(MongoBulkWriteException e) {
     BulkWriteResult result = e.getWriteResult();

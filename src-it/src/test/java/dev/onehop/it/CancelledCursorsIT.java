@@ -160,8 +160,8 @@ class CancelledCursorsIT {
     for (int i = 0; i < 20; i++) {
       run(collection.find(Filters.eq(i)).first());
     }
-    // Reads one after the other need one session. The last stream may give its session back late,
-    // so there may be a second one.
+    // Reads one after the other can share one session. The last stream may give its session back
+    // late, so a second session is possible.
     assertThat(sessions).hasSizeLessThan(3);
   }
 
@@ -198,7 +198,7 @@ class CancelledCursorsIT {
     for (int millis = 1; millis < 400; millis = millis * 2 + 1) {
       cancelAfter(read, Duration.ofMillis(millis));
     }
-    // These reads are cancelled while elements of a batch are left.
+    // Each of these reads is cancelled before all documents of a batch were delivered.
     run(Flux.from(read).delayElements(Duration.ofMillis(40)).take(Duration.ofMillis(150)).then());
     run(
         Flux.from(read)
@@ -222,7 +222,7 @@ class CancelledCursorsIT {
             });
   }
 
-  /** The cursors on the test's data, idle or in use by a command. */
+  /** The open cursors on the test's data, whether idle or in use by a command. */
   private static Set<Document> openCursors() {
     Set<Document> open = new HashSet<>();
     servers.forEach(
@@ -255,7 +255,7 @@ class CancelledCursorsIT {
     return open;
   }
 
-  /** The sessions of the commands that were sent. */
+  /** Collects the sessions of all commands that the driver has sent. */
   private record Sessions(Set<BsonDocument> seen) implements CommandListener {
     @Override
     public void commandStarted(CommandStartedEvent event) {

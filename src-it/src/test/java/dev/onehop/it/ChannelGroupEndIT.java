@@ -111,7 +111,7 @@ class ChannelGroupEndIT {
     return event.getDocument("documentKey").getNumber("_id").intValue();
   }
 
-  /** Inserts documents, and waits for their events. The group then runs. */
+  /** Inserts documents, and waits for their events, which show that the group runs. */
   private void insertAndAwait(int from) {
     watched.insertOne(new Document("_id", from));
     watched.insertOne(new Document("_id", from + 30));

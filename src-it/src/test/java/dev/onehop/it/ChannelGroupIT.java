@@ -127,11 +127,11 @@ class ChannelGroupIT {
     awaitShares(2, 2, 2);
     stopWriting();
     await().atMost(TIMEOUT).untilAsserted(this::check);
-    // Late writes may still arrive in this time.
+    // Waits for late writes of the stopped process, so that the next check finds them.
     RealTime.pass(LEASE);
     check();
-    // If the stopped process had a batch, the batch is refused. Otherwise the process releases its
-    // channels.
+    // If the process was stopped while it wrote a batch, its log shows the refusal. Otherwise its
+    // log shows that it has released its channels.
     assertThat(Files.readAllLines(log(second)))
         .anyMatch(
             line -> line.equals(GroupMember.REFUSED) || line.contains("the channel is released"));
@@ -143,7 +143,10 @@ class ChannelGroupIT {
         Files.readAllLines(log(second)).stream().filter(GroupMember.REFUSED::equals).count());
   }
 
-  /** The sharded cluster also stores the leases. A batch is a transaction over two shards. */
+  /**
+   * A sharded cluster stores the leases and the written documents. A batch is a transaction over
+   * two shards.
+   */
   @Test
   void aShardedClusterIsWrittenToOnceToo() throws Exception {
     stored.close();
@@ -160,7 +163,7 @@ class ChannelGroupIT {
     await().atMost(TIMEOUT).untilAsserted(this::check);
   }
 
-  /** A planted fault shows that the test can fail. */
+  /** Without the fence, the test finds wrong documents. This shows that the test can fail. */
   @Tag("nightly")
   @Test
   void withoutTheFenceTheSameIsFoundToBeWrong() throws Exception {
@@ -196,7 +199,7 @@ class ChannelGroupIT {
   }
 
   /**
-   * Stops a process, at least until other processes have its channels. The process then continues.
+   * Stops a process until other processes have its channels, or longer. The process then continues.
    */
   private void freeze(Process member) throws IOException, InterruptedException {
     signal(member, "STOP");
@@ -237,7 +240,7 @@ class ChannelGroupIT {
               assertThat(failure).isNull();
               assertThat(shares().values()).containsExactlyInAnyOrder(expected);
             });
-    // More events follow, so that each process has work.
+    // Waits until more values are written, so that each process has work.
     long before = count();
     if (writer != null) {
       await().atMost(TIMEOUT).until(() -> count() > before + 150);

@@ -23,9 +23,9 @@ import org.bson.BsonDocument;
 import org.bson.Document;
 
 /**
- * Faults of a cluster during a copy. Ranges move all the time. Primaries step down or are killed,
- * and a test may add other faults. These faults come one after the other, in rounds, until this
- * object is closed.
+ * Faults of a cluster during a copy, until this object is closed. Ranges move all the time. All
+ * other faults come one after the other, in rounds: primaries step down or are killed, and a test
+ * may add more.
  */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class ClusterFaults implements AutoCloseable {
@@ -124,7 +124,7 @@ final class ClusterFaults implements AutoCloseable {
         testbed.moveRange(namespace, chunk.get("min", Document.class).toBsonDocument(), to);
         moves.incrementAndGet();
       } catch (TestbedException | MongoException refused) {
-        // A fault may disturb the servers. The next migration may succeed.
+        // A fault may make a server refuse this migration. The next migration may succeed.
       } catch (InterruptedException e) {
         return;
       }
@@ -198,7 +198,7 @@ final class ClusterFaults implements AutoCloseable {
     }
   }
 
-  /** Ends the faults. Each fault has happened at least once. All servers run afterwards. */
+  /** Ends the faults after each of them has happened at least once. Afterwards, all servers run. */
   @Override
   public void close() throws InterruptedException {
     stopped = true;

@@ -140,7 +140,7 @@ class ClusterFormationIT {
                 assertThat(shards).filteredOn(shard::equals).hasSize(10);
               }
             });
-    // The collection has these chunks already, so nothing changes.
+    // This call requests the chunks that the collection has already, so it changes nothing.
     testbed.shardCollection("it.spread", BY_ID, points(29, 10));
     assertThat(shardsOfChunks("it.spread")).hasSize(30);
   }
@@ -226,8 +226,8 @@ class ClusterFormationIT {
     OperationCounts before = testbed.evidence("it.served").operationCounts();
     Map<String, Map<String, Long>> routersBefore = testbed.evidence("it.served").routerOperations();
     try (RouterSampling sampling = testbed.evidence("it.served").sampleRouters(1)) {
-      // The mongos on e1 is near the owner of the first hundred documents. It is not near the owner
-      // of the last hundred.
+      // The mongos on e1 is near the owner of the ids 0 to 99, but not near the owner of the ids
+      // 200 to 299.
       read("127.61.1.1:27017", 0, 40);
       assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
       read("127.61.1.1:27017", 200, 240);
@@ -244,7 +244,7 @@ class ClusterFormationIT {
     Map<String, Map<String, Long>> routersAfter = testbed.evidence("it.served").routerOperations();
     assertThat(routersAfter.get("127.61.2.1:27017").get("query"))
         .isGreaterThanOrEqualTo(routersBefore.get("127.61.2.1:27017").get("query") + 40);
-    // The profilers are off again, and their collections are dropped.
+    // After the sampling, the profilers are off again, and their collections are dropped.
     try (MongoClient shard = replicaSet(testbed.shardHosts().get("s-e1"))) {
       assertThat(shard.getDatabase("it").runCommand(new Document("profile", -1)))
           .containsEntry("was", 0)
@@ -435,7 +435,7 @@ class ClusterFormationIT {
         .mongod(mongod());
   }
 
-  /** The mongod binary of the shared testbed, so that no binary is downloaded again. */
+  /** The mongod binary that the other tests use, so that this test downloads none. */
   private static Path mongod() {
     String named = System.getProperty("it.mongod");
     if (named != null) {
@@ -501,7 +501,7 @@ class ClusterFormationIT {
     }
   }
 
-  /** The owner of every chunk, in the order of their ranges. */
+  /** The owners of all chunks, in the order of the chunks' ranges. */
   private static List<String> shardsOfChunks(String namespace) {
     List<String> shards = new ArrayList<>();
     try (MongoClient config = replicaSet(testbed.configServers())) {

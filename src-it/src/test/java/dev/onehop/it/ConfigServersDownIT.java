@@ -98,7 +98,7 @@ class ConfigServersDownIT {
         System.err.printf(
             "%d routed operations, %d of the official client%n",
             ours.done.get(), theirs.done.get());
-        // OneHop notices later changes again.
+        // The config servers run again, so OneHop notices this migration.
         testbed.moveRange(NAMESPACE, new BsonDocument("_id", new BsonInt32(100)), "shard-ca");
         await()
             .atMost(TIMEOUT)
@@ -134,7 +134,8 @@ class ConfigServersDownIT {
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         System.err.printf(
             "%s: first operations on %d collections in %s%n", mode, COLLECTIONS, took);
-        // There is one wait for all collections. A wait for each would take longer.
+        // All operations together wait once. A wait for each collection would take longer than this
+        // limit.
         assertThat(took).isLessThan(Duration.ofSeconds(2 * COLLECTIONS));
 
         signal("CONT", config);

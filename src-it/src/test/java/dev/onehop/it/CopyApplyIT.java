@@ -61,8 +61,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * Events of real servers are applied to real servers. At the end, both clusters have the same
- * bytes.
+ * Events of a real source are applied to a real destination. At the end, both clusters have the
+ * same bytes.
  */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 @SharedReplicaSet
@@ -99,7 +99,10 @@ class CopyApplyIT {
     }
   }
 
-  /** The events begin in the middle of a copy. The applier is closed once and started again. */
+  /**
+   * The first events are older than some of the copied documents, as in a real copy. The applier is
+   * closed once and started again.
+   */
   @Test
   void randomChangesOfReplicaSetsGiveTheSameBytes(RealMongod one, RealMongod other)
       throws Exception {
@@ -172,8 +175,8 @@ class CopyApplyIT {
         changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         changed.updateOne(Filters.eq(1), Updates.set("a", 1));
         changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
-        // The event contains the key three times: once as the key, and in the token with twice its
-        // length.
+        // The event contains the key itself. Its token contains the key in hexadecimal form, which
+        // is twice as long.
         String key = "k".repeat(20_000);
         at.getCollection("large")
             .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
@@ -190,9 +193,9 @@ class CopyApplyIT {
   }
 
   /**
-   * Only inserts and updates are applied. So documents that the source deletes, and collections
-   * that it drops, stay at the destination. An update before the delete may make the applier look
-   * for the document at the source. It finds none, and the document stays even then.
+   * Only inserts and updates are applied. Documents that the source deletes, and collections that
+   * it drops, therefore stay at the destination. This includes a document that was updated before
+   * its delete. The applier may then look for the document at the source and find none.
    */
   private void onlySomeOperations(
       String from, String to, MongoClient source, MongoClient destination)
@@ -211,8 +214,8 @@ class CopyApplyIT {
       dropped.drop();
       running.finish();
     }
-    // This applier starts again at the beginning, so the destination's documents are newer than its
-    // first events.
+    // This applier starts again at the first event, so the destination's documents are newer than
+    // the first events that it applies.
     kept.updateOne(Filters.eq(2), Updates.set("n", 2));
     kept.deleteOne(Filters.eq(2));
     try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
@@ -226,9 +229,10 @@ class CopyApplyIT {
   }
 
   /**
-   * The applier reads a document from the source. At the destination, another document still has
-   * its unique value, and gives it up only after a change of metadata. The other document waits for
-   * a value in turn, has the value in a second index, or is removed.
+   * The applier reads a document from the source, and the document has a unique value. At the
+   * destination, another document still has this value, and loses it only after a change of
+   * metadata. The cases differ in the other document: it waits for a value itself, has the value in
+   * a second index, or is removed.
    */
   @Test
   void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata(RealMongod one, RealMongod other)
@@ -296,7 +300,8 @@ class CopyApplyIT {
   }
 
   /**
-   * Only later events of the source could show whether this document will give up its unique value.
+   * The destination has a document that the source has never had, with a unique value of a copied
+   * document. It keeps this value, so the copy ends with an error.
    */
   @Test
   void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy(RealMongod one, RealMongod other)
@@ -330,7 +335,10 @@ class CopyApplyIT {
     }
   }
 
-  /** One applier is killed, and the metadata change all the time. */
+  /**
+   * While unique values move at random, one applier is killed, and the metadata change all the
+   * time.
+   */
   @Test
   @Tag("nightly")
   void valuesOfUniqueIndexesChangeHandsAtRandom(RealMongod one, RealMongod other) throws Exception {
@@ -397,14 +405,15 @@ class CopyApplyIT {
     docs.updateOne(Filters.eq(document.get("_id")), Updates.set(field, value));
   }
 
-  /** The same case with a unique shard key. */
+  /** The same case as for unique indexes, with a unique shard key. */
   @Test
   void valuesOfAUniqueShardKeyChangeHandsBehindAChangeOfMetadata() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
         MongoClient destination = MongoClients.create(to.url())) {
       MongoDatabase at = source.getDatabase("k");
       for (MongoClient each : List.of(source, destination)) {
-        // Stand-in routers, too, can shard a new collection in an existing database.
+        // Creates the database first. A stand-in router can shard a new collection only in an
+        // existing database.
         each.getDatabase("k").createCollection("beside");
         assertThat(
                 each.getDatabase("admin")
@@ -465,8 +474,8 @@ class CopyApplyIT {
 
   /**
    * The clusters have different numbers of shards and different shard keys. Ranges move at both
-   * ends, and documents change their shard key. One applier is killed, and one is stopped for
-   * longer than its leases.
+   * ends, and documents change their shard key. One applier is killed, and another one is stopped
+   * until after the end of its leases.
    */
   @Test
   void shardedClustersWithMovingRangesAndLostProcesses() throws Exception {
@@ -549,7 +558,7 @@ class CopyApplyIT {
     }
   }
 
-  /** Late writes of the old owner fail, to one shard and to both. */
+  /** Late writes of a lane's old owner fail, whether they go to one shard or to both. */
   @Test
   void whoIsShutOutWritesNothing() {
     try (var old = reactive(to.url());
@@ -575,8 +584,8 @@ class CopyApplyIT {
   }
 
   /**
-   * While a shard is draining, it has no document of the fence. This shard is draining when the
-   * fence is raised, and accepts documents later.
+   * A draining shard gets no document of the fence. In this test, a shard is draining when the term
+   * of the fence rises, and accepts documents later.
    */
   @Test
   void whoIsShutOutWritesNothingToAShardThatComesLater() throws InterruptedException {
@@ -666,8 +675,8 @@ class CopyApplyIT {
         at.getCollection("options").dropIndex("gone_1");
         var unusedModified =
             at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
-        // The collection has a collation, but this index has the simple collation. Servers report
-        // such an index without a collation.
+        // The collection has a collation, but this index has the simple collation. Servers list
+        // such an index without a collation, and the copy must not add one.
         at.getCollection("options")
             .createIndex(
                 Indexes.ascending("s"),
@@ -804,7 +813,7 @@ class CopyApplyIT {
           done.incrementAndGet();
           RealTime.pass(PAUSE);
         } catch (TestbedException refused) {
-          // The next migration may succeed.
+          // The server has refused this migration. The next one may succeed.
         } catch (InterruptedException e) {
           return;
         }
@@ -862,7 +871,7 @@ class CopyApplyIT {
     @Override
     public void close() throws InterruptedException {
       run.dispose();
-      // The applier releases its channels in the background.
+      // Waits, because the applier releases its channels in the background.
       RealTime.pass(Duration.ofSeconds(2));
       source.close();
       destination.close();
@@ -873,7 +882,8 @@ class CopyApplyIT {
   private static void copy(MongoClient source, MongoClient destination, String collection) {
     MongoCollection<RawBsonDocument> into = collection(destination, collection);
     for (RawBsonDocument document : collection(source, collection).find().batchSize(2)) {
-      // A scan may return a document twice, the second time with another k.
+      // A scan may return a document twice, the second time with another k, the shard key. The
+      // older version is deleted first.
       into.deleteMany(new BsonDocument("_id", document.get("_id")));
       into.replaceOne(
           new BsonDocument("_id", document.get("_id")).append("k", document.get("k")),

@@ -160,7 +160,7 @@ class CopyBackIT {
         control.pause();
         await(running, control, status -> running.copy.progress().paused());
         RealTime.pass(Duration.ofSeconds(1));
-        // Each statement changes many documents.
+        // Each statement changes many documents, and each document is one operation of the lag.
         docs.updateMany(Filters.lt("n", 100), Updates.set("x", 1));
         docs.deleteMany(Filters.gte("n", 570));
         from.getDatabase("elsewhere").getCollection("docs").insertOne(new Document());
@@ -171,7 +171,7 @@ class CopyBackIT {
           }
           session.commitTransaction();
         }
-        // A migration does not count as an operation of the application.
+        // A migration does not raise the lag, because it is no operation of the application.
         three.moveRange("behind.docs", BsonDocument.parse("{_id: 300}"), "three");
         await(running, control, behind(138));
         RealTime.pass(Duration.ofSeconds(2));
@@ -241,7 +241,7 @@ class CopyBackIT {
     return database.getCollection(name).find().into(new HashSet<>());
   }
 
-  /** Change streams do not report time series. */
+  /** Change streams do not report time series, so the copy needs another way to find new ones. */
   @Test
   void timeSeriesThatAreCreatedMeanwhileAreCopied() throws Exception {
     MongoDatabase source = from.getDatabase("series");
@@ -384,7 +384,8 @@ class CopyBackIT {
       try (Running back = new Running(reverse("go", two.url(), three.url()))) {
         await(back, control, phase(CopyPhase.INCREMENTAL).and(behind(0)));
         assertThat(back.copy.progress().notes()).isEmpty();
-        // The reverse copy applies only the changes, and does not copy all documents again.
+        // The number shows that the reverse copy has applied only the changes, and has not copied
+        // all documents again.
         assertThat(back.copy.progress().eventsApplied()).isBetween(1L, DOCUMENTS - 1L);
       }
       now.getCollection("ranged").updateMany(Filters.lt("n", 50), Updates.inc("k", 1));
@@ -422,7 +423,7 @@ class CopyBackIT {
     ranged.insertOne(new Document("_id", "new"));
     MongoCollection<Document> plain = now.getCollection("plain");
     plain.replaceOne(new Document("n", 3), new Document("n", 3).append("replaced", true));
-    // A value of a unique index moves from one document to another.
+    // The value 1 of a unique index moves from one document to another.
     plain.updateOne(new Document("n", 1), Updates.set("n", 100_001));
     plain.updateOne(new Document("n", 2), Updates.set("n", 1));
     plain.createIndex(new Document("k", 1).append("n", -1));
@@ -520,7 +521,7 @@ class CopyBackIT {
           .createIndex(new Document("k", 1).append("n", -1), new IndexOptions().name("by_k"));
     }
     MongoCollection<Document> moving = ordered.getCollection("moving");
-    // These documents are at both ends of the index.
+    // These documents are at the beginning and at the end of the index.
     moving.insertOne(new Document("_id", "none"));
     moving.insertOne(
         new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));
@@ -543,7 +544,8 @@ class CopyBackIT {
             () -> {
               Random random = new Random(6);
               while (going.get()) {
-                // Some documents move into ranges of the index that the copy has read already.
+                // Some documents get an earlier place in the index, which the copy has read
+                // already.
                 moving.updateOne(
                     new Document("_id", random.nextInt(DOCUMENTS)),
                     Updates.set("k", random.nextInt(DOCUMENTS)));

@@ -100,7 +100,10 @@ class CopyIT {
     }
   }
 
-  /** Values of all types that {@code _id} may have. */
+  /**
+   * A value for {@code _id}. Over all {@code i}, the values have all types that an {@code _id} may
+   * have.
+   */
   private static BsonValue id(int i, Random random) {
     return switch (i % 12) {
       case 0 -> new BsonInt32(i);
@@ -325,7 +328,7 @@ class CopyIT {
       threads.forEach(Thread::start);
       dev.onehop.copy.CopyControl control =
           dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "busy");
-      // Until the copy has begun, there is no job.
+      // Until the copy has begun, there is no job, and the status is an error.
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(2))
           .ignoreExceptions()
@@ -359,7 +362,7 @@ class CopyIT {
         }
         System.err.println("killed at " + control.status());
         if (kill == (kills - 1) / 2) {
-          // This process seems dead, and continues later.
+          // This process is stopped, so it seems dead. It continues later.
           signal(process, "-STOP");
           frozen = process;
         } else {
@@ -603,8 +606,8 @@ class CopyIT {
   }
 
   /**
-   * Inserts documents. It also changes a document, removes one, and inserts one again; each may be
-   * old or new.
+   * Inserts documents. Also changes a document, removes one, and inserts a removed one again. Each
+   * of these may be an old or a new document.
    */
   private static void changeCapped(MongoDatabase source, AtomicInteger last, Random random) {
     fill(source, last, 20);
@@ -633,7 +636,8 @@ class CopyIT {
         MongoClient last = MongoClients.create(other.url())) {
       MongoDatabase first = client.getDatabase("rs");
       first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
-      // Only an unsharded collection can have a document with the key MaxKey.
+      // This collection is unsharded. A sharded collection cannot have a document with the shard
+      // key MaxKey.
       first
           .getCollection("docs", BsonDocument.class)
           .insertOne(new BsonDocument("_id", new BsonMaxKey()));
@@ -1081,7 +1085,7 @@ class CopyIT {
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
-        // The range can't move now, or was split in the meantime.
+        // A TestbedException is expected: the range cannot move now, or was split in the meantime.
         if (!(e instanceof dev.onehop.testbed.TestbedException)) {
           failures.add(e);
           return;

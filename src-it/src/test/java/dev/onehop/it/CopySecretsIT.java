@@ -108,7 +108,8 @@ class CopySecretsIT {
           assertThat(Files.readString(file)).as(file.toString()).doesNotContain(SECRET);
         }
       }
-      // This shows that the log is complete. Otherwise the test could miss a logged password.
+      // This line shows that the log is complete. In an incomplete log, the test could miss a
+      // password.
       assertThat(Files.readString(copy.err())).contains("DEBUG");
     }
   }

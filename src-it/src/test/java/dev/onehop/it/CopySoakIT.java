@@ -69,8 +69,8 @@ class CopySoakIT {
   private MongoClient to;
 
   /**
-   * One shard has several members. The other shard has one member, so it is down until its server
-   * is back.
+   * One shard has several members. The other shard has only one member. If this member is killed,
+   * the shard is down until the member runs again.
    */
   private static Topology topology(String name, int network) {
     StringBuilder hosts = new StringBuilder();
@@ -276,7 +276,7 @@ class CopySoakIT {
         List<CopyPhase> phases =
             List.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.FULL, CopyPhase.INCREMENTAL);
         for (int kill = 0; kill < KILLS; kill++) {
-          // If there are only a few kills, none comes in the first phase.
+          // Because of the 3, no kill comes in the first phase if there are only a few kills.
           CopyPhase least = phases.get((kill * phases.size() + 3) / KILLS);
           awaitPhase(control, process, kill + 1L, least);
           RealTime.pass(Duration.ofMillis(random.nextInt(2_000)));

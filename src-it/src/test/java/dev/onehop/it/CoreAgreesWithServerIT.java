@@ -33,9 +33,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Core predicts the owners of ten thousand random documents per collection. The ownership filters
- * of the shards must agree. A document that core sends to the wrong shard is an orphan there. A
- * versioned query does not return orphans.
+ * Compares the owners that the module core predicts with the servers, for ten thousand random
+ * documents per collection. Each document must be stored on its predicted owner. The shards' own
+ * ownership filters must give the same numbers of documents.
  */
 @ShardedCluster
 class CoreAgreesWithServerIT {
@@ -131,7 +131,7 @@ class CoreAgreesWithServerIT {
     BsonDocument document =
         new BsonDocument("_id", new BsonInt32(i))
             .append("a", new BsonDocument("b", new BsonInt32(random.nextInt(-8, 8))));
-    // A missing field counts as null.
+    // Some documents lack the field k, which then counts as null.
     return random.nextInt(50) == 0 ? document : document.append("k", value(0));
   }
 

@@ -28,9 +28,9 @@ import reactor.core.publisher.Mono;
 /**
  * Threads that insert, update, findAndModify, delete and read counters, and check every result.
  *
- * <p>Most keys belong to one thread, which therefore always knows the expected document. All
- * threads increment the other keys. At the end, each of these must equal the sum of the
- * acknowledged increments.
+ * <p>Most keys belong to one thread, which therefore always knows the expected document. The
+ * counters of the other keys are shared: all threads increment them. At the end, each shared
+ * counter must equal the sum of its acknowledged increments.
  */
 final class CounterWorkload implements AutoCloseable {
   /** Keys are {@code 0 .. KEYS - 1}. */
@@ -53,7 +53,7 @@ final class CounterWorkload implements AutoCloseable {
 
   CounterWorkload(MongoCollection<Document> collection) {
     this.collection = collection;
-    // All threads share the last key of each block.
+    // The key space has SHARED blocks of equal size. All threads share the last key of each block.
     for (int i = 0; i < SHARED; i++) {
       int key = (i + 1) * (KEYS / SHARED) - 1;
       sharedCounters.put(key, new AtomicLong());
@@ -123,7 +123,8 @@ final class CounterWorkload implements AutoCloseable {
   private final class Worker implements Runnable {
     private final int number;
     private final Random random;
-    // The expected counters of this thread's keys. The document of a missing key must not exist.
+    // The expected counters of this thread's keys. If a key is not in this map, its document must
+    // not exist.
     private final NavigableMap<Integer, Long> mine = new TreeMap<>();
 
     Worker(int number) {
@@ -141,7 +142,8 @@ final class CounterWorkload implements AutoCloseable {
           errors
               .computeIfAbsent(String.valueOf(e.getMessage()), name -> new LongAdder())
               .increment();
-          // The outcome of the operation is unknown, so this thread can't check its keys any more.
+          // The outcome of the operation is unknown, so this thread cannot check its own keys any
+          // more.
           mine.clear();
           return;
         }
@@ -150,7 +152,8 @@ final class CounterWorkload implements AutoCloseable {
     }
 
     private int key() {
-      // A thread uses every 32nd key, except the shared keys. Its keys are therefore in all ranges.
+      // A thread uses every 32nd key, except the shared keys. Each thread thus has keys in all
+      // ranges.
       int key;
       do {
         key = random.nextInt(KEYS / THREADS) * THREADS + number;
@@ -234,7 +237,7 @@ final class CounterWorkload implements AutoCloseable {
       sum.addAndGet(modified);
     }
 
-    /** Increments over all shards in one unordered batch. */
+    /** Increments counters on all shards by one unordered batch. */
     private void batch() {
       if (mine.isEmpty()) {
         return;

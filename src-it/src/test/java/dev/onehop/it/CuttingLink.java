@@ -95,7 +95,7 @@ final class CuttingLink implements AutoCloseable {
             () -> {
               if (cutting && near.isActive()) {
                 cuts.incrementAndGet();
-                // The close sends a reset, which may overtake data in flight.
+                // With this option, the close sends a reset, so data in flight may be lost.
                 near.config().setOption(ChannelOption.SO_LINGER, 0);
                 near.close();
                 far.close();

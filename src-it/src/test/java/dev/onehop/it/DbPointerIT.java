@@ -48,7 +48,8 @@ class DbPointerIT {
 
       List<BsonDocument> byIndex =
           collection.find().hint(Indexes.ascending("k")).into(new ArrayList<>());
-      // An index has equal values in the order of their insertion.
+      // Equal values are in the index in the order of their insertion, which is the order of the
+      // _id.
       List<BsonDocument> byKey = new ArrayList<>(byIndex);
       byKey.sort(
           Comparator.<BsonDocument, byte[]>comparing(

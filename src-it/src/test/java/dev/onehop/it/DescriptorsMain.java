@@ -24,10 +24,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Finds of several clients in a separate process, first without a free file descriptor and then
- * with free ones. It prints a line for each client.
+ * with free ones. The process prints a line for each client.
  */
 public final class DescriptorsMain {
-  /** With so many finds at the same time, a client needs new sockets. */
+  /** The number of parallel finds. It is so large that a client needs new sockets. */
   static final int FINDS = 60;
 
   private static final Duration HANGS_AFTER = Duration.ofSeconds(20);
@@ -35,7 +35,7 @@ public final class DescriptorsMain {
 
   private DescriptorsMain() {}
 
-  /** Starts such a process with few file descriptors. */
+  /** Starts the process with a low limit of file descriptors. */
   static Process start(String url, List<String> clients, Path log) throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -57,7 +57,7 @@ public final class DescriptorsMain {
         .start();
   }
 
-  /** A client, and its function for a find. */
+  /** A client, with its function that starts a find. */
   private record Finding(
       String client, Function<Bson, CompletableFuture<Object>> find, Runnable close) {
     static Finding of(String client, String url) {
@@ -184,7 +184,7 @@ public final class DescriptorsMain {
     try {
       all.handle((found, failure) -> "done").get(HANGS_AFTER.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException hang) {
-      // The finds that hang are counted below.
+      // Some finds hang. They are counted below.
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

@@ -254,7 +254,10 @@ class DirectAuthenticationIT {
         "No subject alternative names");
   }
 
-  /** The application has turned the check of names off. */
+  /**
+   * The server has a certificate for another name. The application has turned off the check of
+   * names, so OneHop accepts the server.
+   */
   @Test
   void aServerUnderAnotherNameIsTakenIfThatIsAllowed() {
     String port = cluster.url().replaceAll("\\D", "");

@@ -162,7 +162,10 @@ class DirectFailureIT {
     }
   }
 
-  /** A new primary does not know at first which ranges of the collection it owns. */
+  /**
+   * A new primary does not know at first which ranges of the collection it owns. Even then, a write
+   * to many documents changes all of them.
+   */
   @Test
   void aWriteToManyReachesANewPrimarysDocumentsToo() {
     try (MongoClient withMongos =
@@ -182,7 +185,10 @@ class DirectFailureIT {
     }
   }
 
-  /** The number of documents that the first acknowledged write has matched. */
+  /**
+   * Repeats a write until it is acknowledged. Returns the number of documents that this write has
+   * matched.
+   */
   private static long updated(MongoCollection<Document> collection, Bson filter, long n) {
     AtomicLong matched = new AtomicLong();
     await()

@@ -44,8 +44,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Commands that direct mode does not execute go to a mongos if the URI names one. If the URI names
- * config servers, these commands are refused. The mongos is the testbed's stand-in router, a
- * separate process at an address of the URI.
+ * config servers, direct mode refuses these commands. The mongos is the testbed's stand-in router,
+ * a separate process at an address of the URI.
  */
 @ShardedCluster
 class DirectHandOverIT {
@@ -99,7 +99,7 @@ class DirectHandOverIT {
         true);
 
     assertThat(run(collection.countDocuments(Filters.eq("n", -1)))).isEqualTo(3);
-    // Three statements, the commit, and the count over all shards.
+    // The five commands: three statements, the commit, and the count over all shards.
     assertThat(handedOver() - before).isEqualTo(5);
   }
 
@@ -112,7 +112,7 @@ class DirectHandOverIT {
             Flux.concat(
                 collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)),
                 collection.deleteOne(session, Filters.eq(299)),
-                // The transaction reads its writes.
+                // Within the transaction, the count includes the transaction's writes.
                 Mono.from(collection.countDocuments(session, Filters.eq("n", -1)))
                     .doOnNext(count -> assertThat(count).isEqualTo(1))),
         false);
@@ -138,7 +138,7 @@ class DirectHandOverIT {
 
     assertThat(run(collection.countDocuments())).isZero();
     assertThat(all(database.listCollectionNames())).doesNotContain(name);
-    // Create, createIndexes, dropIndexes and drop, and three listings.
+    // The seven commands: create, createIndexes, dropIndexes, drop and three listings.
     assertThat(handedOver() - before).isEqualTo(7);
   }
 
@@ -174,7 +174,8 @@ class DirectHandOverIT {
                 client.startSession(options),
                 session ->
                     Mono.from(collection.find(session, Filters.eq(5)).first())
-                        // This delete is later than the snapshot.
+                        // This delete is later than the snapshot, so the next find still returns
+                        // the documents.
                         .then(Mono.from(collection.deleteMany(new Document())))
                         .thenMany(collection.find(session).sort(Sorts.ascending("_id"))),
                 session -> Mono.fromRunnable(session::close))
@@ -187,8 +188,8 @@ class DirectHandOverIT {
   }
 
   /**
-   * A mongos would execute these pipelines, but the stand-in router refuses them. No part of a
-   * pipeline is executed.
+   * A mongos would execute these pipelines, but the stand-in router refuses them. OneHop then
+   * returns the refusal, and executes no part of the pipeline.
    */
   @Test
   void whatTheRouterRefusesIsRefused() {
@@ -199,7 +200,7 @@ class DirectHandOverIT {
       assertThatThrownBy(() -> all(collection.aggregate(each.getValue())))
           .as(each.getKey())
           .isInstanceOf(MongoCommandException.class)
-          // The message comes from the stand-in router.
+          // The message comes from the stand-in router, and not from OneHop.
           .hasMessageNotContaining("needs a mongos in direct mode");
       assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
     }
@@ -343,8 +344,7 @@ class DirectHandOverIT {
   }
 
   /**
-   * A mongos merges the documents of the shards by distance. Documents of one shard after the other
-   * would have a wrong order.
+   * The documents of several shards must be merged by distance, so a mongos executes these finds.
    */
   @Test
   void findsByDistanceOverSeveralShardsAreTheMongosBusiness() {
@@ -370,12 +370,13 @@ class DirectHandOverIT {
           .isInstanceOf(MongoCommandException.class);
       assertThat(handedOver() - before).isEqualTo(1);
       assertRefused("find over several shards", () -> all(collection.find(filter).limit(10)));
-      // With another sort order, the stand-in router can merge the shards' documents.
+      // This find is sorted by a field, so the stand-in router can merge the shards' documents.
       assertThat(
               all(loaded.find(filter).sort(Sorts.descending("n")).limit(10)).stream()
                   .map(found -> found.getInteger("n")))
           .containsExactlyElementsOf(IntStream.iterate(299, i -> i - 1).limit(10).boxed().toList());
-      // One shard owns all these documents, and returns them in the order of their distance.
+      // One shard owns all these documents, so direct mode sends the find to it. The shard returns
+      // them in the order of their distance.
       assertThat(
               all(collection.find(Filters.and(Filters.in("_id", 150, 199, 101), filter)).limit(2))
                   .stream()
@@ -390,7 +391,7 @@ class DirectHandOverIT {
   }
 
   /**
-   * For a client that is not a mongos, a shard would join only its own part of a sharded
+   * A mongos executes these commands, because a shard would join only its own part of the sharded
    * collection.
    */
   @Test
@@ -429,7 +430,8 @@ class DirectHandOverIT {
     MongoCollection<Document> same =
         withoutMongos.getDatabase(cluster.database()).getCollection(base + "view");
 
-    // The second time, the table is loaded, and the command is forwarded without decoding.
+    // At the second attempt, the table is loaded, so the command could be forwarded without
+    // decoding.
     for (int i = 0; i < 2; i++) {
       double before = handedOver();
       assertThatThrownBy(() -> run(view.find(Filters.eq(5)).first()))
@@ -504,8 +506,8 @@ class DirectHandOverIT {
   }
 
   /**
-   * A collection like {@link #loaded}, with places. The greater the {@code _id}, the nearer the
-   * place is to the origin.
+   * A collection like {@link #loaded} whose documents have a place. The greater the {@code _id},
+   * the nearer the place is to the origin.
    */
   private static MongoCollection<Document> located() {
     MongoCollection<Document> collection = loaded();

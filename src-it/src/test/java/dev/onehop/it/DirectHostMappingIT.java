@@ -29,8 +29,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Direct mode with other names of the servers than in the cluster's metadata. Each server is behind
- * a separate link, and all connections go over the links.
+ * Direct mode with a host mapping: OneHop uses other names of the servers than the cluster's
+ * metadata. Each server is behind a separate link, and all connections go over the links.
  */
 @Tag("full")
 class DirectHostMappingIT {
@@ -102,7 +102,10 @@ class DirectHostMappingIT {
     }
   }
 
-  /** OneHop finds the config server of the URI, and then connects to the name in the mapping. */
+  /**
+   * OneHop reaches the config server by the address in the URI. It then connects to the mapped
+   * name, where no server listens.
+   */
   @Test
   void aConfigServerWhoseMappedNameLeadsNowhereIsNotReached() {
     Map<String, String> mapping = mapping();

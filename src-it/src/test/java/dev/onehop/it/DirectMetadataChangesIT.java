@@ -41,7 +41,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Over the stand-in router, databases and collections are dropped, created again, renamed and
- * refined. At the same time, direct mode uses them, and returns no wrong result.
+ * refined. At the same time, clients use them in direct mode, and get no wrong result.
  */
 @ShardedCluster
 @Tag("full")
@@ -86,7 +86,10 @@ class DirectMetadataChangesIT {
         () -> router.getDatabase(cluster.database()).getCollection("again").drop());
   }
 
-  /** The start and the end of a drop, and the time when the collection was sharded again. */
+  /**
+   * A change of the collection: start and end of the drop, and the time at which the collection was
+   * sharded again.
+   */
   private record Change(long start, long end, long settled) {}
 
   /** The start and the end of an acknowledged write. */
@@ -111,7 +114,7 @@ class DirectMetadataChangesIT {
     LongAdder operations = new LongAdder();
     AtomicInteger next = new AtomicInteger();
     boolean[] stopping = {false};
-    // The start of a change that is not in the list yet; 0 if there is none.
+    // The start of the current change, which is not in the list of changes yet; 0 if there is none.
     long[] begun = {0};
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
@@ -181,8 +184,8 @@ class DirectMetadataChangesIT {
                     .anyMatch(
                         change ->
                             failed.end() > change.start() && failed.start() < change.settled()));
-    // Every document from after the last drop exists, and no document from before it. A document
-    // that was written during the drop may exist.
+    // Documents that were written after the last drop exist, and those from before it do not. A
+    // document that was written during the drop may exist.
     Change last = changes.get(changes.size() - 1);
     List<Integer> stored =
         Flux.from(collection.find()).map(d -> d.getInteger("_id")).collectList().block(TIMEOUT);
@@ -245,7 +248,8 @@ class DirectMetadataChangesIT {
     assertThat(run(before.countDocuments())).isZero();
     assertThat(run(after.updateOne(Filters.eq(9_000), Updates.set("x", 1))).getModifiedCount())
         .isEqualTo(1);
-    // The old name is free. A new collection with this name is a different collection.
+    // After the rename, the old name is free. The insert creates a new, different collection with
+    // the old name.
     run(before.insertOne(new Document("_id", 9_000).append("new", true)));
     assertThat(run(before.countDocuments())).isEqualTo(1);
     assertThat(run(after.find(Filters.eq(9_000)).first())).doesNotContainKey("new");
@@ -274,7 +278,7 @@ class DirectMetadataChangesIT {
     assertThat(run(collection.deleteMany(Filters.gte("_id", 0))).getDeletedCount()).isEqualTo(20);
   }
 
-  /** Runs the command on the database's primary shard, as a mongos does. */
+  /** Refines the shard key by a command to the database's primary shard, as a mongos does. */
   private static void refine(String database, String collection, Document key) {
     Document entry =
         router.getDatabase("config").getCollection("databases").find(Filters.eq(database)).first();
@@ -297,8 +301,8 @@ class DirectMetadataChangesIT {
   }
 
   /**
-   * A write in between may create an unsharded collection with this name. Sharding then fails, and
-   * is tried again.
+   * Shards the collection. A write after the drop may have created an unsharded collection with
+   * this name. Sharding then fails, and the method tries again.
    */
   private static void shard(String namespace) {
     List<BsonDocument> points =

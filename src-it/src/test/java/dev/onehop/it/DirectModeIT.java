@@ -131,8 +131,8 @@ class DirectModeIT {
       }
     }
     // A mongos lists the databases of the shards that it knows, and admin and config from the
-    // config servers. It may have started before the shards were added, and refreshes its list of
-    // shards every half minute.
+    // config servers. If the mongos started before the shards were added, it knows them only after
+    // half a minute.
     await()
         .atMost(MONGOS_KNOWS_SHARDS)
         .untilAsserted(

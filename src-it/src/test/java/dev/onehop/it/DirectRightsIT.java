@@ -83,7 +83,10 @@ class DirectRightsIT {
     assertRefused("blind", 13, "Missing privilege: action find on the database config");
   }
 
-  /** If the user has no right on the data, the shard refuses the operation, as without OneHop. */
+  /**
+   * If the user has no right on the data, the application gets the shard's refusal, as without
+   * OneHop.
+   */
   @Test
   void aUserWithoutRightsOnTheDataIsRefusedByTheShard() {
     create("stranger", List.of(ROUTING), "config");
@@ -100,7 +103,7 @@ class DirectRightsIT {
       assertThatThrownBy(() -> onBothShards(client))
           .hasMessageContaining("shard two rejects the user");
       create("late", List.of(DATA), "two");
-      // OneHop keeps a refusal for a second.
+      // OneHop keeps a refusal for a second, so the test tries again.
       await().atMost(TIMEOUT).ignoreExceptions().until(() -> onBothShards(client) >= 0);
 
       everythingWorks(client);
@@ -188,7 +191,7 @@ class DirectRightsIT {
     assertThat(onBothShards(client)).isEqualTo(200);
   }
 
-  /** The number of documents on both shards, by one find on each. */
+  /** The number of documents on both shards, read by one find on each shard. */
   private static long onBothShards(MongoClient client) {
     return Flux.fromIterable(SHARDS)
         .concatMap(shard -> rights(client).find(shard))

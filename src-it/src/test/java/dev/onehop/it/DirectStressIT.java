@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Ranges move between all shards without a pause while {@link CounterWorkload} runs in direct mode.
  * Every acknowledged write is stored exactly once, no read returns an orphan, and no client gets an
- * error. A second test runs without versions, and shows that this test can fail.
+ * error. A second test runs without versions and finds errors. This shows that the first test can
+ * fail.
  *
  * <p>The system property {@code onehop.it.stress.seconds} sets the duration: 20 by default, 300 for
  * a thorough run.
@@ -52,8 +53,8 @@ class DirectStressIT {
   static void start(SharedCluster shared) {
     cluster = shared;
     testbed = cluster.testbed();
-    // Shards delete orphans after 15 minutes by default. Until then, a range could not move back to
-    // a shard.
+    // By default, shards delete orphans after 15 minutes, and until then a range cannot move back.
+    // The test sets a shorter time.
     for (String shard : shardUrls()) {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
         client

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A name server on UDP with SRV records only, which may change at any time. The driver looks up SRV
- * records with the JDK's name service provider. While this server runs, that provider uses no other
- * server.
+ * records with the JDK's name service provider. While this object is open, that provider uses no
+ * other name server.
  */
 final class DnsServer implements AutoCloseable {
   private static final String PROVIDER_URL = "java.naming.provider.url";
@@ -84,7 +84,7 @@ final class DnsServer implements AutoCloseable {
     answer.writeShort(found == null && isSrv ? ANSWER_NO_SUCH_NAME : ANSWER_FOUND);
     answer.writeShort(1); // question
     answer.writeShort(servers.size());
-    answer.writeInt(0); // authorities and additional records
+    answer.writeInt(0); // the numbers of authority records and of additional records
     answer.write(asked);
     for (ServerAddressName server : servers) {
       byte[] target = encoded(server.host());

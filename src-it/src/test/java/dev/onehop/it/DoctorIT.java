@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code onehop doctor} from a shell, on clusters that can be routed and on others. */
+/**
+ * {@code onehop doctor} as a command of a shell. Some of the clusters can be routed, others cannot.
+ */
 @ShardedCluster
 @SharedReplicaSet
 class DoctorIT {
@@ -198,7 +200,8 @@ class DoctorIT {
   }
 
   /**
-   * Runs the command in another process, because this process's environment and names can't be set.
+   * Runs the command in another process, because a test cannot set environment variables and host
+   * names of the process that it runs in.
    */
   private Ended doctor(String... arguments) throws IOException, InterruptedException {
     Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 " + LINK + "\n");

@@ -72,7 +72,7 @@ class EveryModeIT {
   private static final int RANDOM_FINDS =
       Integer.getInteger("onehop.it.finds", RoutedModes.FULL ? 500 : 150);
 
-  /** This number gives several batches per shard. A greater number only takes longer. */
+  /** The number of documents for the finds. It is enough for several batches per shard. */
   private static final int FOUND_AMONG = 240;
 
   private static SharedCluster cluster;
@@ -147,7 +147,10 @@ class EveryModeIT {
         .hasMessageContaining("duplicate key");
   }
 
-  /** The driver adds no _id to raw documents, although the shard key is the _id. */
+  /**
+   * The driver adds no {@code _id} to raw documents, so OneHop or a mongos has to add it. The
+   * {@code _id} is the shard key.
+   */
   @RoutedModes
   void documentsWithoutAnIdAreFoundWhereTheirIdLeads() {
     collection
@@ -366,12 +369,12 @@ class EveryModeIT {
                 id(i)
                     .append("a", value(random))
                     .append("b", random.nextInt(20))
-                    // This value is not another array, because servers refuse a sort by two arrays.
+                    // The value of c is no array, because servers refuse a sort by two arrays.
                     .append("c", new Document("d", random.nextInt(9)).append("e", i % 7)))
         .toList();
   }
 
-  /** The documents together are larger than a message. */
+  /** All documents together are larger than a message may be, so they need several batches. */
   @RoutedModes(mode = RoutingMode.DIRECT)
   void largeDocumentsOfSeveralShardsAreReadInSeveralBatches() {
     MongoCollection<Document> large = database.getCollection("large");
@@ -387,7 +390,8 @@ class EveryModeIT {
   void textIsFoundInTheOrderOfItsScore() {
     collection.createIndex(Indexes.text("text"));
     for (int i = 0; i < DOCUMENTS; i += 10) {
-      // The scores differ, and all shards have some of the best scores.
+      // The length of the text decides the score. The scores differ, and each shard has some of the
+      // documents with the best scores.
       String text = "hop " + "filler ".repeat(i / 10 * 7 % 30);
       collection.updateOne(Filters.eq(i), Updates.set("text", text));
     }
@@ -407,7 +411,7 @@ class EveryModeIT {
         .containsExactlyElementsOf(found.stream().limit(10).map(each -> each.get("_id")).toList());
   }
 
-  /** For the merge, the shards then return keys of the collation, which are not text. */
+  /** For a merge under a collation, the shards return sort keys that are not text. */
   @RoutedModes
   void sortsUnderACollationEqualThoseOfAnUnshardedCollection() {
     MongoCollection<Document> one = database.getCollection("texts");
@@ -458,8 +462,8 @@ class EveryModeIT {
                 Filters.or(
                     Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
           };
-      // The _id breaks ties. Otherwise two servers could return equal documents in different
-      // orders.
+      // Sorts by _id at the end. Otherwise two servers could return documents with equal values in
+      // different orders.
       List<String> fields = new ArrayList<>(List.of("a", "b", "c", "c.d", "c.e", "missing"));
       java.util.Collections.shuffle(fields, random);
       Document sort = new Document();
@@ -552,8 +556,8 @@ class EveryModeIT {
           .updateOne(Filters.eq(5), Updates.set("unacknowledged", true));
       await().atMost(TIMEOUT).until(() -> read(5).containsKey("unacknowledged"));
 
-      // Direct mode has sockets to three shards, the config server and a mongos. Targeted mode has
-      // sockets to three mongoses.
+      // At least one socket to each server: in direct mode to three shards, the config server and a
+      // mongos, in targeted mode to three mongoses.
       assertThat(gauges(meters, PipeliningMeters.SOCKETS, "shared")).isBetween(3.0, 10.0);
       MeterNames.areListed(meters, 11);
     }

@@ -140,12 +140,15 @@ class FeatureCompatibilityIT {
     database.getCollection("gone").drop();
   }
 
-  /** Runs all phases of a copy, with changes, and then verify, which reads both ends. */
+  /**
+   * Runs a copy through all its phases while documents change. Then runs a verification, which
+   * reads both ends.
+   */
   private static void copied(
       Testbed from, MongoClient source, Testbed to, MongoClient destination, String database)
       throws Exception {
     fill(from, source.getDatabase(database));
-    // The copy drops this collection. Sharding is not enabled for its database.
+    // The copy drops this old collection. In its database, sharding is not enabled yet.
     destination.getDatabase(database).getCollection("plain").insertOne(new Document("_id", "old"));
     try (ClusterCopy copy =
             ClusterCopy.builder(from.url(), to.url())

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A fence takes effect before any command of a sink, on a real server. */
+/** On a real server: whichever command of a sink is delayed, the fence prevents its late effect. */
 @SharedReplicaSet
 class FencedSinkIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -98,7 +98,7 @@ class FencedSinkIT {
             new UpdateOptions().upsert(true)));
   }
 
-  /** A batch with the values of an interval. */
+  /** A batch with the values {@code from} to {@code to}. */
   private static ChannelBatch batch(long term, int from, int to) {
     return new ChannelBatch(
         CHANNEL,
@@ -165,7 +165,8 @@ class FencedSinkIT {
       ChannelSink second = sink(client);
       assertThat(run(second.begin(CHANNEL, 2))).isNull();
       run(second.write(batch(2, 1, 10)));
-      // Without the new owner, the server would end the transaction only after 60 s.
+      // The new owner has ended the old transaction. Otherwise the server would end it only after
+      // 60 s.
       assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(30));
       assertApplied(10);
       goesOn.countDown();
@@ -202,13 +203,14 @@ class FencedSinkIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        // The command is not executed, and the connection breaks.
+        // The next two: the command is not executed, and the connection breaks.
         "{failCommands: ['update'], closeConnection: true}",
         "{failCommands: ['commitTransaction'], closeConnection: true}",
         // The command is executed, but the reply has a write concern error.
         "{failCommands: ['commitTransaction'], "
             + "writeConcernError: {code: 64, errmsg: 'it takes long'}}",
-        // The transaction is ended by the server, by a write of another client, or by a new owner.
+        // The transaction was ended by the server (251), by another client's write (112), or by a
+        // new owner (11601).
         "{failCommands: ['commitTransaction'], errorCode: 251}",
         "{failCommands: ['update'], errorCode: 112, errorLabels: ['TransientTransactionError']}",
         "{failCommands: ['update'], errorCode: 11601}"

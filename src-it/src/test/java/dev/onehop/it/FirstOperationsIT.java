@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 class FirstOperationsIT {
   private static final String SICK = "127.36.2.1:27018";
 
-  /** This limit leaves no time to wait for another shard. */
+  /** The limit is so short that an operation fails if it waits for the sick shard. */
   private static final String TIME_LIMIT = "/?timeoutMS=2000";
 
   private static Testbed testbed;
@@ -48,7 +48,7 @@ class FirstOperationsIT {
 
   @RoutedModes
   void onHealthyShardsDoNotWaitForASickOne(Mode mode) throws Exception {
-    // The first client of a mode takes longer, as its classes are loaded.
+    // Loads the classes of the mode before the measurement, because this takes time.
     try (MongoClient first = mode.client(url(mode))) {
       assertThat(collection(first).find(Filters.eq(7)).first()).isNotNull();
     }

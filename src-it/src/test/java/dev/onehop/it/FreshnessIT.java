@@ -69,8 +69,8 @@ class FreshnessIT {
   }
 
   /**
-   * The history is not read, so only the timer counts. An interval may be a quarter longer than its
-   * setting.
+   * The change history is not read, so OneHop finds the migration only by its refresh timer. An
+   * interval may be a quarter longer than its setting.
    */
   @Test
   void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() throws InterruptedException {
@@ -89,8 +89,8 @@ class FreshnessIT {
   }
 
   /**
-   * Slow operations are only a hint. If there are many hints, as on a busy machine, OneHop follows
-   * one every five seconds.
+   * A slow operation is only a hint that a range has moved. If there are many hints, as on a busy
+   * machine, OneHop refreshes only every five seconds.
    */
   @Test
   void slowOperationsTellOfAMoveWithoutTimerAndHistory() throws InterruptedException {
@@ -175,7 +175,8 @@ class FreshnessIT {
       run(collection.insertOne(new Document("_id", 150)));
       assertThat(run(collection.find(Filters.eq(150)).first())).containsEntry("_id", 150);
       assertThat(run(collection.find(Filters.gte("_id", 0)).first())).containsEntry("_id", 150);
-      // The application may get a result a moment before the operation's observation ends.
+      // Waits, because the application may get a result a moment before the operation's observation
+      // ends.
       await().atMost(TIMEOUT).until(() -> ended.size() == 3);
 
       assertThat(ended)
@@ -219,7 +220,10 @@ class FreshnessIT {
     }
   }
 
-  /** Under load, no operation takes a detour once the given time has passed after a migration. */
+  /**
+   * Checks under load that no operation takes a detour when {@code within} has passed since a
+   * migration.
+   */
   private static void follows(OneHop.Builder builder, Duration within) throws InterruptedException {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();

@@ -32,12 +32,13 @@ import reactor.core.publisher.Mono;
 
 /**
  * A member of a group in a separate process. It appends each value of a document to the list of the
- * document's key. It prints a line for each refused write, and ends when its standard input ends.
+ * document's key. The process prints a line for each refused write, and ends when its standard
+ * input ends.
  */
 public final class GroupMember {
   static final String REFUSED = "refused";
 
-  /** The delay of a write, so that a write is nearly always in flight. */
+  /** The delay of a write. It is so long that a write is nearly always in flight. */
   private static final Duration ON_THE_WAY = Duration.ofMillis(20);
 
   private GroupMember() {}
@@ -128,7 +129,7 @@ public final class GroupMember {
             new UpdateOptions().upsert(true)));
   }
 
-  /** Delays each write, and ignores cancellations. Only the fence can stop such a write. */
+  /** Delays each write, and ignores cancellations. So only the fence can stop a late write. */
   private record Slow(ChannelSink sink) implements ChannelSink {
     @Override
     public Publisher<Checkpoint> begin(int channel, long term) {
@@ -147,7 +148,7 @@ public final class GroupMember {
     }
   }
 
-  /** A planted fault: the same writes without the term, which no server refuses. */
+  /** A planted fault: the writes do not contain the term, so no server refuses late ones. */
   private record Unfenced(MongoCollection<Document> applied) implements ChannelSink {
     @Override
     public Publisher<Checkpoint> begin(int channel, long term) {

@@ -51,8 +51,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
- * Streams of real servers return each transaction over several shards as a whole. The meters are
- * checked, too.
+ * Streams of real servers return each transaction over several shards as a whole. Also checks the
+ * meters of the streams.
  */
 @Tag("full")
 @ShardedCluster
@@ -100,7 +100,8 @@ class GroupedTransactionsIT {
             .runCommand(new BsonDocument("ping", new BsonInt32(1)), BsonDocument.class)
             .getTimestamp("operationTime");
     SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    // The batches are smaller than the transactions.
+    // The batches of the cursors are smaller than the transactions, so a transaction comes in
+    // several batches.
     Supplier<ShardedChangeStream.Builder> stream =
         () ->
             ShardedChangeStream.builder(testbed.url())
@@ -138,7 +139,10 @@ class GroupedTransactionsIT {
     }
   }
 
-  /** Even after all shards have passed a time, a part of an older transaction may be missing. */
+  /**
+   * All shards' streams may have passed a time while a part of an older transaction is still
+   * missing.
+   */
   @Test
   void aPartOfATransactionMayComeLongAfterTheOther() throws InterruptedException {
     testbed.shardCollection(cluster.namespace("late"), Numbered.KEY, Numbered.splitAt(40, 50));
@@ -239,7 +243,8 @@ class GroupedTransactionsIT {
   }
 
   /**
-   * Reads with many short subscriptions. Each one begins at the last position of the one before.
+   * Reads with many short subscriptions, one after another. Each begins at the last position of the
+   * previous one.
    */
   private static Disposable readInPieces(
       Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {
@@ -374,7 +379,7 @@ class GroupedTransactionsIT {
             .mapToDouble(Counter::count)
             .sum();
     assertThat(events).isEqualTo(written);
-    // A mongod of 6.0 reports the wall time of a commit.
+    // The lag has the tag wallTime, because a mongod of 6.0 reports the wall time of a commit.
     assertThat(
             registry
                 .get(StreamMeters.LAG_RECEIVED.meterName())
@@ -382,7 +387,8 @@ class GroupedTransactionsIT {
                 .timer()
                 .mean(TimeUnit.MILLISECONDS))
         .isLessThan((double) TIMEOUT.toMillis());
-    // The shared cluster may have data from before this run.
+    // The oplog of the shared cluster may be older than this run, so the expected value is read
+    // from the shards.
     double longest =
         testbed.shardHosts().values().stream()
             .mapToDouble(GroupedTransactionsIT::oplogSeconds)
@@ -394,7 +400,7 @@ class GroupedTransactionsIT {
     assertThat(registry.get(StreamMeters.LAG_RELEASED.meterName()).timer().count()).isPositive();
   }
 
-  /** The time since the oldest entry of a shard's oplog. */
+  /** The age of the oldest entry in a shard's oplog, in seconds. */
   private static double oplogSeconds(String set) {
     try (MongoClient shard = PrimaryShards.direct(set)) {
       BsonDocument oldest =

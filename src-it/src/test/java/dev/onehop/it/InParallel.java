@@ -8,15 +8,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Calls on several threads. */
+/** Calls a task on several threads. */
 final class InParallel {
   private static final Duration AT_MOST = Duration.ofMinutes(5);
 
   private InParallel() {}
 
   /**
-   * Calls the task with every number from 0. Returns the results that are not null, in the order of
-   * the numbers.
+   * Calls the task with every number from 0 to {@code count - 1}. Returns the results that are not
+   * null, in the order of the numbers.
    */
   static <T> List<T> call(int threads, int count, IntFunction<T> task) {
     Scheduler scheduler = Schedulers.newBoundedElastic(threads, count, "in-parallel");

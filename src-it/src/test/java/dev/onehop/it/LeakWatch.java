@@ -34,8 +34,8 @@ final class LeakWatch implements AutoCloseable {
   }
 
   /**
-   * If a socket is closed while the driver reads from it, the driver does not release the read
-   * buffer.
+   * Whether only the driver lost the buffer. If a socket is closed while the driver reads from it,
+   * the driver does not release the buffer.
    */
   private static boolean isOfDriversSocket(String records) {
     return records.contains("com.mongodb.internal.connection.netty.NettyStream.readAsync")

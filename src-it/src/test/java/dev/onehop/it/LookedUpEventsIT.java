@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 
 /**
- * Streams with {@code fullDocument} return the same events as the driver's streams, with each
- * pipeline. This applies at a mongos and at a replica set.
+ * With each pipeline, OneHop's streams with {@code fullDocument} return the same events as the
+ * driver's streams. The driver's streams are those of a mongos and of a replica set.
  */
 @Tag("full")
 class LookedUpEventsIT {
@@ -222,7 +222,10 @@ class LookedUpEventsIT {
             driver(At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE));
   }
 
-  /** The old shard no longer has the document, so a lookup on that shard would not find it. */
+  /**
+   * A document moves between its event and the lookup. A lookup on the old shard would not find the
+   * document.
+   */
   @Test
   void documentsThatHaveMovedAreThereForThePipeline() {
     MongoCollection<Document> collection = sharded("moved").withWriteConcern(WriteConcern.MAJORITY);
@@ -322,7 +325,7 @@ class LookedUpEventsIT {
     stages.addAll(pipeline);
     MongoDatabase database = (at == At.MONGOS ? mongos : replicaSet).getDatabase("lookups");
     List<String> given = new ArrayList<>();
-    // Sends the commands, because the driver's publisher does not show the position of an empty
+    // Sends raw commands, because the driver's publisher does not show the position of an empty
     // batch.
     BsonDocument cursor =
         database

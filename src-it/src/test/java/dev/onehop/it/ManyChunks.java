@@ -25,7 +25,8 @@ import org.bson.BsonValue;
 
 /**
  * Writes the metadata of a collection with any number of chunks to a testbed's config server. The
- * shards do not know the collection: clients can load its routing table, but not use it.
+ * shards do not have the collection. Clients can thus load its routing table, but cannot read or
+ * write its documents.
  */
 final class ManyChunks {
   private static final int BATCH = 10_000;

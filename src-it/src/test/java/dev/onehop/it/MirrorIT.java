@@ -44,7 +44,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The effect of the writes of mirrors on a real server, also if they run again. */
+/**
+ * The writes of mirrors on a real server: after them, the mirror equals the source, even if writes
+ * run again.
+ */
 @Tag("full")
 @SharedReplicaSet
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
@@ -88,8 +91,9 @@ class MirrorIT {
   }
 
   /**
-   * Documents have all kinds of {@code _id}s and field names. For some updates, the mirror has to
-   * write the whole document. The mirror starts while documents are written.
+   * Documents have all kinds of {@code _id}s and field names. Some updates cannot be made from
+   * their event, so the mirror writes the whole document. The mirror starts while documents are
+   * written.
    */
   @Test
   void aFencedMirrorOfAllKindsOfChangesIsEqual() throws InterruptedException {
@@ -118,8 +122,8 @@ class MirrorIT {
   }
 
   /**
-   * Reactor does not pass errors of this kind on. If the member kept its channels, no other member
-   * could take them.
+   * Reactor does not emit errors of this kind to the subscriber. If the member did not end, it
+   * would keep its channels, and no other member could take them.
    */
   @Test
   void anErrorInTheWritesOfASnapshotEndsTheMember() {
@@ -158,8 +162,8 @@ class MirrorIT {
   }
 
   /**
-   * Ends a member and waits until it has released its leases, because the client is closed
-   * afterwards.
+   * Ends a member and waits until it has released its leases. The release needs the client, which
+   * the test closes afterwards.
    */
   private static void leave(Disposable running) {
     running.dispose();
@@ -191,7 +195,7 @@ class MirrorIT {
   }
 
   /**
-   * Leaves out field names with dots. For these, the update cannot be made from its event alone.
+   * No field name contains a dot, because then an event alone is not enough to repeat the update.
    */
   @Test
   void eventsThatRunAgainAreTheSame() throws InterruptedException {
@@ -228,7 +232,8 @@ class MirrorIT {
 
   /**
    * The first update sets a field inside {@code a}. The second update replaces {@code a} by another
-   * value, mostly an array. Then both events are applied again, to the document with this value.
+   * value, mostly an array. Then both events are applied again, although {@code a} already has its
+   * last value.
    */
   @ParameterizedTest
   @CsvSource(
@@ -310,13 +315,13 @@ class MirrorIT {
                             new BsonDocument("q", key)
                                 .append("u", update)
                                 .append("upsert", BsonBoolean.valueOf(kind == 0)))));
-    // An update that the server refuses changes nothing, so its error does not matter.
+    // The reply is ignored: an update that the server refuses changes nothing.
     var unused = writes.getDatabase("mirror").runCommand(command);
   }
 
   /**
-   * The documents by {@code _id}, with sorted fields: a field that is removed and set again becomes
-   * the last one.
+   * The documents by {@code _id}. The fields are sorted, because a field that is removed and set
+   * again becomes the last one.
    */
   private static Map<String, BsonValue> content(String collection) {
     Map<String, BsonValue> content = new TreeMap<>();

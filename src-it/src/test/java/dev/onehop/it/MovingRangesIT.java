@@ -51,9 +51,9 @@ import reactor.core.publisher.Mono;
  * error and no wrong read. At the end, each acknowledged write is stored exactly once.
  *
  * <p>Each thread writes its own documents, in the whole key range, and knows their contents: every
- * write pushes its number to the document's log. Calls such as {@code updateMany} match a single
- * document. With several shards, MongoDB does not guarantee that a moving document is updated
- * exactly once.
+ * write pushes its number to the document's log. Calls such as {@code updateMany} match only a
+ * single document. If they went to several shards, MongoDB would not guarantee that a moving
+ * document is updated exactly once.
  *
  * <p>Before a release, run it with {@code -Donehop.it.stress.seconds=60}.
  */
@@ -104,7 +104,8 @@ class MovingRangesIT {
           operations.get(), moves.get(), expected.size(), failures.size());
       assertThat(failures).isEmpty();
       assertThat(moves.get()).isPositive();
-      // Checks with an unrouted client, and with each shard's count of the documents that it owns.
+      // Compares the documents that an unrouted client reads, and each shard's count of the
+      // documents that it owns.
       try (MongoClient plain = MongoClients.create(testbed.url())) {
         Map<Integer, Document> found = new HashMap<>();
         for (Document document :
@@ -147,7 +148,7 @@ class MovingRangesIT {
     void run();
   }
 
-  /** A thread and the expected contents of its documents. */
+  /** A thread with the expected contents of its documents. */
   private final class Owner implements Runnable {
     private final int number;
     private final MongoCollection<Document> collection;

@@ -235,7 +235,10 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  /** The first failed authentication clears the pool while it opens other connections. */
+  /**
+   * The first failed authentication clears the pool while the pool opens other connections. Even
+   * so, the error must report the refusal.
+   */
   @Test
   void aWrongPasswordIsRefusedToManyAtOnce() {
     try (PipelinedClient pipelined =

@@ -155,7 +155,7 @@ class PipelinedResetsIT {
         .doOnNext(
             found -> {
               there.add(found.getString("_id"));
-              // If a write was executed and then retried, its mark is here twice.
+              // If a write was executed twice, its mark is in this list twice.
               found.getList("touched", String.class, List.of()).stream()
                   .filter(touch -> !touches.add(touch))
                   .forEach(twice::add);

@@ -259,11 +259,13 @@ class PipelinedTransportIT {
     run(collection.insertOne(new Document("_id", 1)));
     List<Mono<Document>> slow = new ArrayList<>();
     for (int n = 0; n < 3; n++) {
-      // With the limit, a find may use a shared socket, although this one is slow.
+      // A find with a limit of 1 may use a shared socket. This one blocks its socket for six
+      // seconds.
       slow.add(Mono.from(collection.find(Filters.where("sleep(6000) || true")).limit(1).first()));
     }
     CompletableFuture<?> running = Flux.merge(slow).then().toFuture();
-    // Requests that follow at once may wait behind the slow ones. Later requests use other sockets.
+    // Requests that follow at once may wait behind the slow finds. After this pause, the client
+    // knows the slow sockets and uses others.
     RealTime.pass(Duration.ofSeconds(2));
     AtomicInteger answered = new AtomicInteger();
     long start = System.nanoTime();
@@ -275,8 +277,8 @@ class PipelinedTransportIT {
     }
     running.join();
 
-    // Three of the five sockets are slow. If requests still used them, each round would wait for
-    // them.
+    // Three of the five sockets are slow. If the finds of a round still used them, the round would
+    // wait for a slow find.
     assertThat(answered.get()).isGreaterThan(40);
   }
 
@@ -292,7 +294,8 @@ class PipelinedTransportIT {
   }
 
   /**
-   * The compressed messages are small. Their flag for "no reply" is inside the compressed bytes.
+   * A compressed message is small, and its flag for "no reply" is inside the compressed bytes. Even
+   * so, the transport must not wait for a reply.
    */
   @ParameterizedTest
   @ValueSource(strings = {"zlib", "snappy", "zstd"})
@@ -372,7 +375,8 @@ class PipelinedTransportIT {
       assertThat(Flux.from(here.find()).count().block(TIMEOUT)).isEqualTo(100L);
       assertThat(compressing.requests("shared")).isGreaterThanOrEqualTo(200);
       assertThat(compressedByServer(compressor)).isGreaterThan(before);
-      // The client opens another socket only while requests wait, so this may take several rounds.
+      // The client opens another socket only while requests wait, so several rounds may be
+      // necessary.
       await()
           .untilAsserted(
               () -> {

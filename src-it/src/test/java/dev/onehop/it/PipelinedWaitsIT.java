@@ -85,8 +85,8 @@ class PipelinedWaitsIT {
   }
 
   /**
-   * These inserts have no write concern, so their commands do not show that they wait for the
-   * cluster's default.
+   * These inserts have no write concern, so they wait by the cluster's default. The client cannot
+   * see this in their commands.
    */
   @Test
   void writesThatWaitByTheClustersDefault() {
@@ -173,8 +173,8 @@ class PipelinedWaitsIT {
   }
 
   /**
-   * Waits only for half of the reads. A read on the connection of an unacknowledged write waits for
-   * that write.
+   * Waits only for half of the reads. The other reads may be on the connection of an unacknowledged
+   * write, and such a read waits for the write.
    */
   private void readOnOtherConnections() {
     assertThat(reads(2 * READS).take(READS).collectList().block(TIMEOUT)).hasSize(READS);
@@ -201,7 +201,9 @@ class PipelinedWaitsIT {
                 .append("writeConcern", new Document("w", 1)));
   }
 
-  /** The number of these commands, or of their statements, that the server is executing. */
+  /**
+   * The number of commands with this name, or of their statements, that the server is executing.
+   */
   private long running(String command) {
     String name = collection.getNamespace().getCollectionName();
     Document running =

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /**
- * The effect of preferred zones, with three zones at nearly the same round trips. The servers'
- * counters of queries show which server executed the reads.
+ * The effect of preferred zones. The cluster has three zones with nearly the same round trips. The
+ * servers' counters of queries show which server executed the reads.
  */
 @Tag("nightly")
 @Tag("alone")
@@ -96,8 +96,8 @@ class PreferredZonesIT {
   }
 
   /**
-   * By default, a primary mirrors 1 % of its reads to the secondaries. Their counters would show
-   * more queries than the client's.
+   * By default, a primary mirrors 1 % of its reads to the secondaries. The counters of the
+   * secondaries would then show more queries than the client's. So this method turns mirroring off.
    */
   private static void withoutMirroredReads(String host) {
     try (MongoClient direct =
@@ -212,15 +212,17 @@ class PreferredZonesIT {
             false,
             27017,
             reads -> reads.find(Filters.eq(randomOf(0, 100)), ReadPreference.primary()));
-    // Reads before the first routing table is loaded go to zone a.
+    // Until the first routing table is loaded, reads go to zone a. The limits allow for these
+    // reads.
     assertThat(served.get(B)).isGreaterThan(READS * 8 / 10);
     assertThat(served.get(A)).isLessThan(READS * 2 / 10);
     assertThat(served.get(C)).isLessThan(READS * 2 / 10);
   }
 
   /**
-   * A mongos counts OneHop's reads of the metadata, too. One mongos returns the routing tables. Any
-   * mongos may return the cluster's id, so others have up to two queries.
+   * Checks that all reads were at one host. A mongos also counts OneHop's reads of the metadata.
+   * For the id of the cluster, OneHop may query any mongos, so each other mongos may have up to two
+   * queries.
    */
   private static void requireAllAt(String host, int port, Map<String, Long> served) {
     served.forEach(
@@ -253,7 +255,8 @@ class PreferredZonesIT {
   @CsvSource({"TARGETED, false", "DIRECT, false", "DIRECT, true", "NONE, true"})
   void theNextZoneServesUntilTheFirstIsBack(RoutingMode mode, boolean sync) throws Exception {
     int port = mode == RoutingMode.DIRECT ? 27018 : 27017;
-    // If an earlier case restarted the server, the process is unknown to the testbed.
+    // If an earlier case restarted the server, the testbed does not know the new process, but this
+    // map has it.
     ServerProcess first =
         PROCESSES.containsKey(A + ":" + port)
             ? PROCESSES.get(A + ":" + port)
@@ -272,7 +275,8 @@ class PreferredZonesIT {
         RealTime.pass(Duration.ofSeconds(1));
         long otherwise = queries(C, port);
         RealTime.pass(Duration.ofSeconds(3));
-        // Checked before the restart: later reads may go to a mongos that has only just started.
+        // This check comes before the restart. Later reads may go to the mongos that has just
+        // started, and may then be slow.
         assertThat(Duration.ofNanos(load.slowest.get())).isLessThan(NEXT_ZONE_WITHIN);
         assertThat(queries(C, port) - otherwise).isLessThanOrEqualTo(port == 27017 ? 2 : 0);
       } finally {

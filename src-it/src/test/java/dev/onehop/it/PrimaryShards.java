@@ -38,7 +38,7 @@ final class PrimaryShards {
     }
   }
 
-  /** A client of a replica set's only member. */
+  /** A client of a replica set that has only one member. */
   static MongoClient direct(String replicaSet) {
     return MongoClients.create(
         "mongodb://" + replicaSet.replaceFirst(".*/", "") + "/?directConnection=true");

@@ -235,7 +235,7 @@ class RandomCommandsIT {
         socket.getOutputStream().write(message);
         socket.getOutputStream().flush();
         if (ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getInt() > message.length) {
-          // The header announces more bytes, so the router would wait for them.
+          // The header announces more bytes than were sent, so the router would wait for them.
           socket.shutdownOutput();
         }
         InputStream in = socket.getInputStream();
@@ -244,7 +244,7 @@ class RandomCommandsIT {
         } catch (SocketTimeoutException e) {
           silent.add(i + ": " + java.util.HexFormat.of().formatHex(message));
         } catch (IOException e) {
-          // The router has closed the connection.
+          // Expected: the router has closed the connection.
         }
       }
     }
@@ -259,7 +259,8 @@ class RandomCommandsIT {
     message.putInt(21 + body.length).putInt(7).putInt(0).putInt(2013).putInt(0).put((byte) 0);
     message.put(body);
     for (int i = 0; i <= random.nextInt(4); i++) {
-      // Any byte from the op code on may change, except the flags: one of them requests no reply.
+      // Changes any byte from the op code on, except the flags. One of the flags would request that
+      // the router sends no reply.
       int at = random.nextInt(message.capacity() - 12) + 12;
       if (at < 16 || at > 19) {
         message.put(at, (byte) random.nextInt(256));

@@ -24,15 +24,15 @@ import org.bson.Document;
  */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class RandomWrites implements AutoCloseable {
-  /** The number of values of the shard key. */
+  /** The number of different values of the shard key {@code k}. */
   static final int PLACES = 60;
 
   private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final String LONG = "x".repeat(40);
 
   /**
-   * The placeholders stand for random numbers. Some updates fail on some documents and change
-   * nothing.
+   * The updates, with placeholders for random numbers. Some updates fail on some documents and
+   * change nothing.
    */
   static final List<String> UPDATES =
       List.of(
@@ -171,7 +171,8 @@ final class RandomWrites implements AutoCloseable {
                   .updateOne(key, new Document("$set", new Document("k", moved)));
           places.put(name, moved);
         } catch (MongoWriteException refused) {
-          // The other shard has an orphan with the same _id, so the document stays on its shard.
+          // The other shard still has an orphan with the same _id, so it refuses the document. The
+          // document keeps its old shard key.
         }
       } else {
         String update =

@@ -68,7 +68,8 @@ public final class RealMongod implements AutoCloseable {
    * @param megabytes the size of the oplog
    */
   static RealMongod startWithOplog(int megabytes) {
-    // The server keeps the oplog since its last storage checkpoint, so it makes one each second.
+    // The server keeps the oplog since its last storage checkpoint. With this option, it makes such
+    // a checkpoint each second, so it can soon overwrite the oplog.
     return startOpen(List.of("--oplogSize", Integer.toString(megabytes), "--syncdelay", "1"));
   }
 
@@ -233,8 +234,8 @@ public final class RealMongod implements AutoCloseable {
   }
 
   /**
-   * Without this, the first attempt of the driver could fail, and it would try again only after
-   * half a second.
+   * Waits until the server listens. Otherwise the driver's first attempt could fail, and the driver
+   * would try again only after half a second.
    */
   private void awaitListening() {
     Waiting.until(

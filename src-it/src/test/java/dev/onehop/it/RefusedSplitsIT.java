@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A mongos refuses every split as stale, so the shard itself has to split the chunk. A mongos 5.0.7
- * in front of shards 6.0.5 does this for chunks that were moved. Here, a scripted mongos in front
- * of a testbed of real servers does it.
+ * in front of shards 6.0.5 refuses splits of chunks that were moved. In this test, a scripted
+ * mongos in front of a testbed's real servers refuses them.
  */
 @Tag("full")
 class RefusedSplitsIT {
@@ -112,7 +112,8 @@ class RefusedSplitsIT {
 
   @Test
   void theShardIsAskedWhereAMongosKeepsRefusing() {
-    // The testbed moves the upper half to the other shard.
+    // The testbed moves the upper half to the other shard, so the chunk there is one that was
+    // moved.
     testbed.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(100));
 
     try (ExistingCluster cluster = ExistingCluster.at(new ConnectionString(url), null)) {

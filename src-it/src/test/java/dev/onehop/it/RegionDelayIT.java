@@ -51,7 +51,10 @@ class RegionDelayIT {
       mongos: [n1, m1, f1]
       """;
 
-  /** Links set their timers a little early, so a single message may arrive so much too soon. */
+  /**
+   * The time by which a single message may arrive too soon, because links set their timers a little
+   * early.
+   */
   private static final Duration EARLY = Duration.ofNanos(700_000);
 
   private static Testbed testbed;
@@ -94,8 +97,8 @@ class RegionDelayIT {
                 assertThat(measured)
                     .describedAs(host)
                     .isGreaterThanOrEqualTo(roundTrips.configured().get(host).minus(EARLY)));
-    // The links cause the delays, not the machine: the client's own host has no link and is
-    // fastest.
+    // The client's own host has no link, so it must be the fastest. This shows that the links cause
+    // the delays, and not the machine.
     assertThat(roundTrips.measured().get("n1")).isLessThan(roundTrips.measured().get("m1"));
     assertThat(roundTrips.measured().get("m1")).isLessThan(roundTrips.measured().get("f1"));
   }

@@ -111,7 +111,7 @@ class ReplacedClientsIT {
   }
 
   @Test
-  @SuppressWarnings("try") // The announcement is only closed.
+  @SuppressWarnings("try") // The variable of the announcement is not used, only closed.
   void aMongosBesideNoShardReplacesNoClient() throws InterruptedException {
     Set<ClusterId> before = Set.copyOf(clusters.keySet());
     assertThat(before).hasSizeGreaterThanOrEqualTo(3);
@@ -196,8 +196,8 @@ class ReplacedClientsIT {
   }
 
   /**
-   * An entry in {@code config.mongos} for a mongos that does not run. Its {@code ping} stays
-   * recent.
+   * An entry in {@code config.mongos} for a mongos that does not run. The entry's {@code ping} is
+   * updated, so the mongos seems to run.
    */
   private static final class Announcement implements AutoCloseable {
     private final Disposable pinging;

@@ -9,8 +9,9 @@ final class Resharding {
   private Resharding() {}
 
   /**
-   * Gives a collection another shard key with the internal command that a mongos also sends.
-   * Without the parameter, resharding takes at least some minutes.
+   * Gives a collection another shard key with the internal command that a mongos also sends. Also
+   * sets {@code reshardingMinimumOperationDurationMillis} to 0, because by default resharding takes
+   * at least some minutes.
    *
    * @param chunks the number of chunks afterwards
    */

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A small bench on real servers. It proves the method that made each member, that the data is
+ * A small bench on real servers. It checks by which method each member was made, that the data is
  * equal, and that no write is lost.
  */
 @Tag("nightly")
@@ -102,7 +102,7 @@ class ResyncBenchIT {
             .redirectOutput(folder.resolve("bench.log").toFile())
             .start();
     try {
-      // Waits for the replica set's two members and a new one.
+      // Waits until the replica set has three members: its first two and a new one.
       await()
           .atMost(Duration.ofMinutes(2))
           .until(

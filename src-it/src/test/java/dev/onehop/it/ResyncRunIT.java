@@ -33,8 +33,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Both methods make members. After a failure, the source is not locked, the member is not added,
- * and no data is left.
+ * Makes members by both methods. Also checks that after a failure, the source is not locked, the
+ * member is not added, and no data is left.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")
@@ -128,7 +128,8 @@ class ResyncRunIT {
   }
 
   /**
-   * With the lock, the server begins another journal file of 100 MiB. The estimate must include it.
+   * When the source is locked, it begins another journal file of 100 MiB. The estimate of the
+   * lock's duration must include this file.
    */
   @Test
   void theLockDoesNotLastLongerThanWasSaid() throws Exception {
@@ -291,8 +292,8 @@ class ResyncRunIT {
   }
 
   /**
-   * Starts the tool in a separate process, with a slow copy, and waits until it has locked the
-   * source.
+   * Starts the tool in a separate process, and waits until it has locked the source. The copy is
+   * slow, so the lock lasts long enough for the test.
    */
   private Process locked(String host, Path dbpath, String deadline) throws Exception {
     Process tool =

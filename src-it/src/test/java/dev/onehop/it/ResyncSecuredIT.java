@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("full")
 class ResyncSecuredIT {
 
-  /** The password as it is, and as a URL contains it. */
+  /** The two forms of the password: unchanged, and encoded for a URL. */
   private static final List<String> SECRETS =
       List.of(ResyncSet.OPERATOR_PASSWORD, "Zx9%2Foperator");
 
@@ -41,7 +41,7 @@ class ResyncSecuredIT {
   private TestCertificates certificates;
   private ResyncSet set;
 
-  /** The result of a command, and the processes that showed its password. */
+  /** The result of a command, and the processes that showed the password while it ran. */
   private record Ended(int exitCode, String printed, String complaint, TreeSet<String> told) {}
 
   @BeforeAll
@@ -94,7 +94,7 @@ class ResyncSecuredIT {
     while (!tool.waitFor(100, TimeUnit.MILLISECONDS)) {
       told.addAll(whoShows("cmdline"));
     }
-    // The started servers still run. The password must not be in their environment either.
+    // Also checks the environment of the started servers, which still run.
     told.addAll(whoShows("environ"));
     return new Ended(tool.exitValue(), Files.readString(out), Files.readString(err), told);
   }
@@ -117,7 +117,7 @@ class ResyncSecuredIT {
       String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
       return SECRETS.stream().anyMatch(text::contains);
     } catch (IOException e) {
-      return false; // The process has ended, or this is no process.
+      return false; // The process has ended, or the folder is not that of a process.
     }
   }
 

@@ -77,7 +77,7 @@ final class ResyncSet implements AutoCloseable {
         new Document(
             "replSetInitiate",
             new Document("_id", NAME)
-                // With the default of two seconds, members would join later.
+                // A shorter interval than the default of two seconds, so that members join sooner.
                 .append("settings", new Document("heartbeatIntervalMillis", 500))
                 .append(
                     "members",

@@ -50,8 +50,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shards' profilers record the address of the mongos that each operation came from. So these
- * tests can check that routed operations go to the right mongos.
+ * For each operation, the shards' profilers record the address of the mongos that has sent it. So
+ * these tests can check that routed operations go to the right mongos.
  */
 class RoutedOperationsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -121,8 +121,8 @@ class RoutedOperationsIT {
   }
 
   /**
-   * Shows that the evidence can fail: an unrouted client's operations reach the owner's mongos only
-   * by chance.
+   * Shows that the check of the hit rate can fail: an unrouted client's operations reach a mongos
+   * near the owner only by chance.
    */
   @Test
   void withoutRoutingTheLocalMongosServesAll() {
@@ -189,8 +189,8 @@ class RoutedOperationsIT {
       assertThat(result.getModifiedCount()).isEqualTo(DOCUMENTS);
       assertThat(result.getDeletedCount()).isEqualTo(1);
       assertThat(result.getInserts().get(200).getId()).isEqualTo(new BsonInt32(200));
-      // The mongos of an ordered batch depends on measured round trips. An unordered batch is
-      // split.
+      // The test uses an unordered batch, because it is always split. The mongos of an ordered
+      // batch depends on measured round trips.
       try (RouterSampling sampling = sampling("routed")) {
         collection.bulkWrite(
             models.subList(DOCUMENTS, 2 * DOCUMENTS), new BulkWriteOptions().ordered(false));
@@ -282,7 +282,10 @@ class RoutedOperationsIT {
     client.close();
   }
 
-  /** The hit rate of operations on all shards, including operations of other threads. */
+  /**
+   * Reads documents of all shards, and returns the hit rate. The rate includes operations of other
+   * threads.
+   */
   private static double besideOwner(MongoCollection<Document> collection) {
     try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
       for (int i = 0; i < DOCUMENTS; i += 10) {
@@ -294,7 +297,7 @@ class RoutedOperationsIT {
     }
   }
 
-  /** The replica set of a shard serves as one that is no sharded cluster. */
+  /** The test uses the replica set of a shard as a replica set outside of a sharded cluster. */
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
   void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(Mode mode) {
     String shard = cluster.testbed("shard of its own").shardHosts().get(cluster.shards().get(0));
@@ -337,8 +340,8 @@ class RoutedOperationsIT {
   }
 
   /**
-   * Executes the operations on one document, and inserts a batch of documents outside the range of
-   * all others.
+   * Executes each kind of operation on one document. Also inserts a batch of documents outside the
+   * range of all others.
    */
   private static void everyPointOperation(MongoCollection<Document> collection) {
     InParallel.call(
@@ -377,7 +380,8 @@ class RoutedOperationsIT {
   }
 
   /**
-   * The recorded hits. Without a recording, this call skips the test, so it must be the last check.
+   * The recorded hits. If nothing was recorded, this call skips the rest of the test. It must
+   * therefore be the last check.
    */
   private static LocalHits seen(@Nullable RouterSampling sampling) {
     Assumptions.assumeTrue(

@@ -45,14 +45,19 @@ class RouterFailureIT {
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
 
-  /** The default is longer than on a quiet machine, because other programs run during a build. */
+  /**
+   * The default is longer than a quiet machine needs, because other programs run during a build.
+   */
   private static final Duration LONGEST_STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
   private static final Duration BACK_WITHIN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
 
-  /** The driver's monitors check the missing mongos several times. */
+  /**
+   * With this frequency, the driver's monitors check the missing mongos several times while it is
+   * away.
+   */
   private static final String OPTIONS = "/?heartbeatFrequencyMS=1000";
 
   private static final Duration AWAY = Duration.ofSeconds(5);

@@ -56,8 +56,8 @@ class ServersUnderLoadIT {
   private static final String COLLECTION = "load";
 
   /**
-   * The shard of three members can lose its primary. A shard of one member shares a host with the
-   * mongos that the tests disturb.
+   * The shard of three members can lose its primary. The other shard has one member, and shares a
+   * host with the mongos that the tests disturb.
    */
   private static final String TOPOLOGY =
       """
@@ -115,8 +115,7 @@ class ServersUnderLoadIT {
   static void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.parse("servers-under-load.yaml", TOPOLOGY)).start();
-    // Idle connections are soon closed, because their server may have been killed by the test
-    // before.
+    // Closes idle connections soon, because the previous test may have killed their server.
     plain =
         com.mongodb.client.MongoClients.create("mongodb://" + mongoses() + "/?maxIdleTimeMS=10");
     testbed.shardCollection("it." + COLLECTION, Numbered.KEY, Numbered.splitAt(COUNTERS / 2));
@@ -204,10 +203,12 @@ class ServersUnderLoadIT {
 
     abstract String victim();
 
-    /** The time without a server for the operations, if a server is away for {@link #AWAY}. */
+    /**
+     * The longest time for which operations have no server, if a server is away for {@link #AWAY}.
+     */
     abstract Duration whileAway();
 
-    /** The same for a frozen server, which is noticed later. */
+    /** Like {@link #whileAway}, for a frozen server, which the driver notices later. */
     abstract Duration whileFrozen();
 
     OneHop router(String options) {
@@ -340,7 +341,7 @@ class ServersUnderLoadIT {
     }
   }
 
-  /** Leaves only the counters in the collection. */
+  /** Deletes all documents, and inserts the counters again. */
   private static void reset() {
     MongoCollection<Document> collection = stored();
     collection.deleteMany(new Document());
@@ -473,7 +474,7 @@ class ServersUnderLoadIT {
       slowestNanos.clear();
     }
 
-    /** Waits until each thread has ended its current operation and some more. */
+    /** Waits until each thread has ended its current operation and some further ones. */
     private void awaitEachThread() {
       long[] before = IntStream.range(0, threads.size()).mapToLong(operations::get).toArray();
       await()
@@ -541,7 +542,8 @@ class ServersUnderLoadIT {
       assertThat(failures).isEmpty();
       Collection<Integer> ids = new ArrayList<>();
       Map<Integer, Integer> counted = new TreeMap<>();
-      // Reads a single batch: if a connection is lost, the driver retries a find, but no getMore.
+      // Reads everything in one batch, so no getMore is needed. If a connection is lost, the driver
+      // retries a find, but not a getMore.
       for (Document each : stored().find().batchSize(ONE_BATCH)) {
         int id = each.getInteger("_id");
         if (id >= 0 && id < COUNTERS) {

@@ -54,7 +54,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Updates of a shard key that move the document to another shard. Direct mode sends them to a
- * mongos of the URI. The stand-in router executes them itself.
+ * mongos of the URI. In these tests, the mongos is the stand-in router, which executes them itself.
  */
 @ShardedCluster
 @Tag("full")
@@ -255,13 +255,14 @@ class ShardKeyChangeIT {
       command.append(
           "txnNumber", new BsonInt64(session.getServerSession().advanceTransactionNumber()));
       assertThat(run(way, session, command)).containsEntry("n", new BsonInt32(1));
-      // If the command ran again, it would find this document with the old key.
+      // Inserts a document with the old key. If the command ran again, it would change this
+      // document.
       run(collection.insertOne(new Document("_id", 2_000).append("k", 5).append("n", 0)));
       BsonDocument again = run(way, session, command);
       assertThat(again.getNumber("ok").intValue()).as("%s", again).isZero();
       assertThat(again).containsEntry("code", new BsonInt32(217));
 
-      // After a migration, the new owner must refuse the command, too.
+      // After a migration, the new owner must also refuse the repeated command.
       testbed.moveRange(
           collection.getNamespace().getFullName(),
           new BsonDocument("k", new BsonMinKey()),
@@ -381,7 +382,7 @@ class ShardKeyChangeIT {
     mover.start();
     int changes = 0;
     for (int i = 0; mover.isAlive() || i < 2 * documents; i++) {
-      // Moves one document after another to the next range.
+      // Moves one document after another to the next range by a change of its shard key.
       int id = i % documents;
       try {
         UpdateResult result =
@@ -394,9 +395,10 @@ class ShardKeyChangeIT {
         done[id]++;
         changes++;
       } catch (MongoWriteException e) {
-        // A shard that had the document before a range moved away keeps an orphan for a second. A
-        // shard that commits a migration, or is too slow, aborts the transaction. As with a mongos,
-        // this is the write's error. The reads below show that the write had no effect.
+        // As with a mongos, the write may fail with one of two errors. 11000: a shard still has an
+        // orphan of the document, which it keeps for a second after a migration. 251: a shard that
+        // commits a migration, or is too slow, has aborted the transaction. The reads below show
+        // that a failed write has no effect.
         assertThat(e.getCode()).as("%s", e.getMessage()).isIn(11000, 251);
       }
     }
@@ -437,7 +439,7 @@ class ShardKeyChangeIT {
     assertEachOnItsShard(collection, 300);
   }
 
-  /** Checks the sum of the shards' counts of the documents that they own. */
+  /** Each shard counts the documents that it owns. Checks the sum of these counts. */
   private static void assertEachOnItsShard(MongoCollection<Document> collection, int documents) {
     assertThat(
             testbed

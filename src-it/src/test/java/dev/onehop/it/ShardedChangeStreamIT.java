@@ -149,7 +149,10 @@ class ShardedChangeStreamIT {
         .getTimestamp("operationTime");
   }
 
-  /** Each server has its own cluster time until it exchanges messages with another server. */
+  /**
+   * The config server's cluster time is ahead of the shards' times. Even so, a stream must emit all
+   * writes that follow after its start was returned.
+   */
   @Test
   void whatIsWrittenAfterTheStartWasToldIsAfterIt() {
     sharded("begin");
@@ -168,7 +171,8 @@ class ShardedChangeStreamIT {
       admin.runCommand(session, ping);
     }
     Checkpoint start = Mono.from(stream("begin").build().start()).block(TIMEOUT);
-    // Writes to the shard itself, because a mongos would bring it the later time.
+    // Writes to the shard directly, because a mongos would send the config server's later time to
+    // the shard.
     try (MongoClient shard = MongoClients.create(direct(testbed.shardHosts().get("one")))) {
       shard.getDatabase("streams").getCollection("begin").insertOne(new Document("_id", 1));
     }
@@ -197,8 +201,8 @@ class ShardedChangeStreamIT {
             readInPieces(begin, resumed));
     VersionedWrites writes = new VersionedWrites(client, "streams.moving", KEYS, 1);
     Thread mover = new Thread(() -> move("streams.moving"), "mover");
-    // Delays the events of shard three. If it is the donor of a range, its events come after the
-    // recipient's.
+    // Delays the events of shard three. If a range moves from this shard, its events thus arrive
+    // after the events of the new owner.
     testbed.setFurther(address("three"), Duration.ofMillis(100));
     try (writes) {
       mover.start();
@@ -248,7 +252,10 @@ class ShardedChangeStreamIT {
         });
   }
 
-  /** The driver's server selection ends after 30 seconds (JAVA-4546). */
+  /**
+   * The driver's server selection ends after 30 seconds (JAVA-4546). A stream must also survive a
+   * longer outage.
+   */
   @Tag("nightly")
   @Test
   void anOutageThatIsLongerThanServerSelectionEndsNothing() throws InterruptedException {
@@ -506,7 +513,8 @@ class ShardedChangeStreamIT {
     MongoCollection<Document> collection = sharded("large");
     BsonTimestamp begin = now();
     collection.insertOne(new Document("_id", 1).append("n", 1L));
-    // The event has the key once, and in hexadecimal form in its token.
+    // The event contains the key twice: unchanged, and in hexadecimal form in the token. So the
+    // event is too large, although the document is not.
     String key = "k".repeat(20_000);
     collection.insertOne(new Document("_id", key).append("filler", "x".repeat(16_750_000)));
     collection.insertOne(new Document("_id", 2).append("n", 2L));
@@ -553,8 +561,8 @@ class ShardedChangeStreamIT {
                 new ConnectionString("mongodb://" + address("one") + "/?directConnection=true"))
             .build();
     BsonTimestamp begin = now();
-    // Uses a database of the cluster, because the cluster would not know one that a test creates on
-    // the shard alone.
+    // Uses a database of the cluster. A database that the test creates on the shard alone would be
+    // unknown to the cluster.
     MongoCollection<Document> collection = sharded("replicaset");
     collection.insertOne(new Document("_id", 1).append("n", 1L));
     List<RawBsonDocument> events =
@@ -579,7 +587,10 @@ class ShardedChangeStreamIT {
     return Flux.from(stream.build().events()).subscribe(into::add, failures::add);
   }
 
-  /** Reads with short subscriptions. Each starts at the last checkpoint of the one before. */
+  /**
+   * Reads with short subscriptions, one after another. Each starts at the last checkpoint of the
+   * previous one.
+   */
   private Disposable readInPieces(BsonTimestamp begin, Given into) {
     AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
     Random random = new Random(1);

@@ -202,7 +202,7 @@ class ShardedReadsIT {
 
     client.close();
 
-    // A mongos forwards the command in the background.
+    // Waits, because a mongos forwards the command in the background.
     await()
         .untilAsserted(
             () ->
@@ -211,7 +211,7 @@ class ShardedReadsIT {
                         (shard, ended) -> assertThat(ended).isGreaterThan(before.get(shard))));
   }
 
-  /** The end of a session ends its cursors, as on a mongos. */
+  /** When a session is killed, its cursors are closed, as on a mongos. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
   void killedSessionsLeaveNoCursor(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 /**
  * Gives a test class replica sets of one member, which all such classes of a JVM share. Methods of
  * the class can have parameters of type {@link RealMongod}: each parameter gets a different replica
- * set. The servers execute {@code configureFailPoint}. Tests must not close them.
+ * set. Tests must not close these replica sets. Their servers execute {@code configureFailPoint}.
  *
  * <p>All databases are dropped after the class, or after the test if only the test has the
  * parameter. A class has to restore everything else that it changes.
@@ -51,8 +51,8 @@ public @interface SharedReplicaSet {
           context
               .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
               .computeIfAbsent(number, key -> RealMongod.startWithFailPoints(), RealMongod.class);
-      // Uses a key that differs from the one above, because the store of the session would be
-      // searched, too.
+      // This key must differ from the key above, because JUnit also searches the store of the
+      // session.
       var unused =
           context
               .getStore(NAMESPACE)

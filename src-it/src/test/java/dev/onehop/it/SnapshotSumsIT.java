@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Transactions and snapshot sessions read all accounts at one time, so their sums must be right,
- * while amounts and ranges move.
+ * While amounts and ranges move, transactions and snapshot sessions read all accounts. Each of them
+ * reads at a single cluster time, so the sum must be right.
  */
 @ShardedCluster
 @Tag("nightly")
@@ -99,7 +99,7 @@ class SnapshotSumsIT {
       try {
         step.run();
       } catch (MongoException refused) {
-        // A range moves, or has moved since the start.
+        // A server refuses the read, because a range moves or has moved since the start.
       }
     }
   }

@@ -96,7 +96,7 @@ class SnapshotThenStreamIT {
     for (int kill = 0; kill < 3; kill++) {
       Process member = join();
       long before = applied().countDocuments();
-      // Kills the process in the middle: it has read some documents, but not all.
+      // Waits until the process has copied some documents but not all, and then kills it.
       await()
           .atMost(TIMEOUT)
           .pollInterval(Duration.ofMillis(20))

@@ -33,14 +33,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A cluster whose URI is a DNS name, also behind a private link. There, the names in the metadata
- * do not resolve, and the mongoses are different ports of one name.
+ * A cluster whose URI is a DNS name, also behind a private link. Behind such a link, the names in
+ * the metadata do not resolve, and all mongoses have one name with different ports.
  */
 @ShardedCluster
 class SrvIT {
   /**
-   * Longer than the 60 seconds between two look-ups of a record, in case {@link #afterALook} has no
-   * effect.
+   * Longer than the 60 seconds between the driver's look-ups of a record. If {@link #afterALook}
+   * has no effect, the next look-up is therefore in time.
    */
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
@@ -128,7 +128,10 @@ class SrvIT {
         .contains("hostMapping", "config.mongos", mongos(0), mongos(1), mongos(2));
   }
 
-  /** Puts all mongoses behind one name, and returns the host mapping of their own names. */
+  /**
+   * Puts all mongoses behind one name with different ports. Returns the host mapping from their
+   * names in the metadata.
+   */
   private Map<String, String> link() {
     hosts.put(LINK, "127.0.0.1");
     Map<String, String> mapping = new TreeMap<>();
@@ -193,8 +196,8 @@ class SrvIT {
   }
 
   /**
-   * The mongoses of updates on all shards. These updates have no owner, so any mongos of the URI
-   * can get them.
+   * Sends updates on all shards, and returns the mongoses that have executed them. These updates
+   * have no single owner, so any mongos of the URI can get them.
    */
   private Set<String> routersOfUnroutedUpdates(MongoCollection<Document> collection) {
     Map<String, Long> before = updates();

@@ -33,8 +33,8 @@ import reactor.core.publisher.BaseSubscriber;
 
 /**
  * A subscriber requests nothing while a writer writes as fast as it can. The heap holds only the
- * full buffers, and the stream reads no further from the shards. Then the subscriber gets all
- * events.
+ * full buffers, and the stream reads no further from the shards. After that, the subscriber
+ * requests all events and gets them.
  *
  * <p>Before a release, run it with {@code -Donehop.it.stall.seconds=600}: a server ends a cursor
  * that is idle for ten minutes.
@@ -45,7 +45,7 @@ class StalledSubscriberIT {
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 5));
   private static final Duration TIMEOUT = Duration.ofMinutes(5).plus(STALL.multipliedBy(3));
 
-  /** Large enough for all writes while the subscriber requests nothing. */
+  /** The size of the oplog: enough for all writes while the subscriber requests nothing. */
   private static final double OPLOG_MB = 65_536;
 
   private static final int SHARDS = 2;
@@ -53,7 +53,7 @@ class StalledSubscriberIT {
   private static final int BATCH = 100;
   private static final long BUFFER = 1 << 20;
 
-  /** The buffers and a batch for each shard, doubled for all other memory. */
+  /** For each shard, the buffer and two batches; the sum is doubled for all other memory. */
   private static final long MOST_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
 
   private static Testbed testbed;
@@ -128,7 +128,7 @@ class StalledSubscriberIT {
     assertThat(bytes).as("written").isGreaterThan(2 * MOST_HEAP);
     assertThat(grown).isLessThan(MOST_HEAP);
     assertThat(batches).hasSize(SHARDS);
-    // A server may have ended idle cursors.
+    // Some cursors may be missing, because a server may have ended idle cursors.
     assertThat(after.entrySet()).isSubsetOf(batches.entrySet());
 
     subscriber.request(Long.MAX_VALUE);
@@ -195,7 +195,7 @@ class StalledSubscriberIT {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
-  /** Requests nothing by itself. */
+  /** A subscriber that requests events only when the test calls {@code request}. */
   private static final class Asking extends BaseSubscriber<StreamEvent> {
     final AtomicReference<Throwable> failure = new AtomicReference<>();
     volatile int doubled;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares the events of {@link VersionedWrites} with the acknowledged writes: the stream must have
  * each write of a document once, in order. A reader that restarts at a stored checkpoint may get
- * the later events again, in the same order, but no earlier event.
+ * again the events after the checkpoint, in the same order, but no earlier event.
  *
  * <p>Thread-safe.
  */
@@ -34,10 +34,10 @@ final class StreamCheck {
 
   /** A document's events. */
   private static final class Key {
-    // The events after the stored checkpoint.
+    // The events that arrived after the last stored checkpoint.
     private final Deque<Seen> kept = new ArrayDeque<>();
     private int version;
-    // The version of the last event since the restart.
+    // The version of the last event that has arrived since the restart.
     private int at;
     private int restarts;
   }

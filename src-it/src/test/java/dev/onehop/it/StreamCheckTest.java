@@ -8,7 +8,7 @@ import java.util.Map;
 import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;
 
-/** The check must find the errors in these events. */
+/** {@link StreamCheck} must find the errors in these events. */
 class StreamCheckTest {
   private static final Map<Integer, Written> THREE = Map.of(1, new Written(3, false));
 
@@ -22,7 +22,10 @@ class StreamCheckTest {
     return Checkpoint.before(new BsonTimestamp(second, 2));
   }
 
-  /** Adds the writes of document 1 in this order. Write v has the token of second v. */
+  /**
+   * Adds the writes of document 1 in this order. The event of write v has a token with the time of
+   * v seconds.
+   */
   private void give(int... versions) {
     for (int version : versions) {
       check.add("a", token(version), 1, version);

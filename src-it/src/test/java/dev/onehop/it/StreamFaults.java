@@ -60,7 +60,7 @@ final class StreamFaults implements AutoCloseable {
   private int guests;
   private volatile boolean stopped;
 
-  /** A fault. When its action returns, the fault is over. */
+  /** A fault, with the action that causes it. The action returns after the fault is over. */
   private record Fault(String name, Action action) {}
 
   private interface Action {
@@ -111,7 +111,7 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  /** Runs at least one round, even if the test ends early. */
+  /** Runs rounds of faults until the test ends, but at least one. */
   private void rounds(List<Fault> faults, Random random) throws IOException, InterruptedException {
     List<Fault> order = new ArrayList<>(faults);
     do {
@@ -314,8 +314,8 @@ final class StreamFaults implements AutoCloseable {
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
-        // A reader whose stored checkpoint is before the shard's last event, or before its removal,
-        // still needs the shard.
+        // A reader still needs the shard if its stored checkpoint is before the shard's last event,
+        // or before the removal. So this code waits twice for new checkpoints.
         await(name + " is drained").atMost(SETTLED).until(() -> isDrained(name));
         awaitStoredPlaces();
         await(name + " is removed").atMost(SETTLED).until(() -> onConfig(removal(name)));
@@ -360,7 +360,7 @@ final class StreamFaults implements AutoCloseable {
       for (BsonDocument chunk : left) {
         testbed.moveRange(namespace, chunk.getDocument("min"), shards.get(0));
       }
-      // After the first removeShard, no chunk is moved to the shard any more.
+      // The shard must already be draining: only then no chunk is moved to the shard any more.
       return left.isEmpty() && isDraining(config, name);
     } catch (MongoException | TestbedException e) {
       progress.accept("not drained yet: " + e.getMessage());
@@ -381,7 +381,10 @@ final class StreamFaults implements AutoCloseable {
     return draining;
   }
 
-  /** Whether the config server has executed a command. The caller tries again until it has. */
+  /**
+   * Whether the config server has executed a command. The caller repeats the call until the result
+   * is true.
+   */
   private boolean onConfig(Document command) {
     try (MongoClient config = direct(configServer())) {
       Document reply = config.getDatabase("admin").runCommand(command);

@@ -129,8 +129,8 @@ class StreamMetadataChangesIT {
   }
 
   /**
-   * Copying the documents causes no events. The old primary shard drops its copy, which is an
-   * event, as in a mongos' stream.
+   * Copying the documents causes no events. When the old primary shard drops its copy, the stream
+   * has a drop event, as a mongos' stream has.
    */
   @ParameterizedTest
   @EnumSource(Order.class)
@@ -151,7 +151,10 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** The drop ends the collection's stream, so the test subscribes again after it. */
+  /**
+   * The drop on the old primary shard ends the collection's stream, so the test then subscribes
+   * again.
+   */
   @ParameterizedTest
   @EnumSource(Order.class)
   void aCollectionMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
@@ -185,7 +188,7 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** Changes the primary shard three times, the last time back to the first one. */
+  /** Changes the primary shard three times. The last change is back to the first primary shard. */
   private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {
@@ -231,8 +234,8 @@ class StreamMetadataChangesIT {
   }
 
   /**
-   * The removed shard's events can no longer be read, so the stream must fail instead of skipping
-   * them.
+   * A stream starts before a shard was removed. The removed shard's events can no longer be read,
+   * so the stream must fail instead of skipping them.
    */
   @Test
   void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {
@@ -255,8 +258,8 @@ class StreamMetadataChangesIT {
                       .getString("state")
                       .equals("completed"));
     }
-    // An idle mongos does not know the removal yet, so the config servers return the time. It may
-    // be the time of the removal itself, so the stream starts one increment later.
+    // The config servers return the time, because an idle mongos may not know the removal yet. The
+    // time may be that of the removal itself, so the stream starts one increment later.
     BsonTimestamp latest = now(config);
     BsonTimestamp removed = new BsonTimestamp(latest.getTime(), latest.getInc() + 1);
     for (String url : List.of(configUrl(), testbed.url())) {

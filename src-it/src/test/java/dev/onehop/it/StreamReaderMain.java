@@ -45,7 +45,9 @@ final class StreamReaderMain {
     log.seek(log.length());
   }
 
-  /** The length of the complete lines: a killed process may have written a part of a line. */
+  /**
+   * The length of the log without an incomplete last line, which a killed process may have written.
+   */
   private long wholeLines() throws IOException {
     long end = log.length();
     while (end > 0) {

@@ -121,7 +121,10 @@ final class StreamReaderProcess implements AutoCloseable {
     return check;
   }
 
-  /** The last checkpoint that the reader has stored, as far as the log was read; null for none. */
+  /**
+   * The last stored checkpoint in the lines of the log that were read so far; null if there is
+   * none.
+   */
   @Nullable Checkpoint place() {
     return place;
   }
@@ -153,7 +156,7 @@ final class StreamReaderProcess implements AutoCloseable {
     return String.join("\n", lines.subList(first, Math.min(lines.size(), first + 10)));
   }
 
-  /** Reads some lines, and returns whether there may be more. */
+  /** Reads some lines of the log, and returns whether there may be more. */
   private boolean takeLines(Path log) throws IOException {
     byte[] bytes;
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {

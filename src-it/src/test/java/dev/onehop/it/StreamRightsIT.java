@@ -42,9 +42,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
- * The privileges that a user of change streams needs, with TLS, SCRAM and X.509. Also the messages
- * about missing privileges, and the effect of heartbeats. All writes go to one shard; the other is
- * idle.
+ * The privileges that a user of change streams needs, with TLS, SCRAM and X.509. Also tests the
+ * messages about missing privileges, and the effect of heartbeats. All writes go to one shard; the
+ * other is idle.
  */
 @Tag("full")
 class StreamRightsIT {
@@ -158,8 +158,8 @@ class StreamRightsIT {
     create("reading", "admin", List.of(DATA), "one", "two");
     Logger logger = listen();
     try {
-      // One reader after another, because the heartbeats of one would also advance the idle shard's
-      // time for the other.
+      // The two readers run one after the other. Otherwise the heartbeats of the first would also
+      // advance the idle shard's time for the second.
       Reading beating = new Reading("beating");
       write(beating);
       beating.close();
@@ -314,7 +314,7 @@ class StreamRightsIT {
     assertThat(reading.keys).isEqualTo(IntStream.range(first, next).boxed().toList());
   }
 
-  /** A totally ordered stream of one user, and the lags of its events. */
+  /** Reads a totally ordered stream as one user, and measures the lags of the events. */
   private static final class Reading {
     final List<Integer> keys = Collections.synchronizedList(new ArrayList<>());
     final AtomicReference<Throwable> failure = new AtomicReference<>();

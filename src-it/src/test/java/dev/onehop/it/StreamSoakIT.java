@@ -50,8 +50,8 @@ class StreamSoakIT {
   private static final int PROCESSES = 2;
 
   /**
-   * Two shards can elect another primary. The third has one member, so it is down until its server
-   * returns.
+   * Two shards can elect another primary. The third shard has only one member. If that member is
+   * killed, the shard is down until it returns.
    */
   private static final String TOPOLOGY =
       """
@@ -113,7 +113,7 @@ class StreamSoakIT {
     for (int process = 0; process < PROCESSES; process++) {
       readers.add(reader(folder, Order.PER_KEY, CHANNELS, process, PROCESSES, begin));
     }
-    // With a single channel, the check can see the total order.
+    // This reader has all events in a single channel, so the check can compare their total order.
     readers.add(reader(folder, Order.TOTAL, 1, 0, 1, begin));
 
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);

@@ -22,9 +22,9 @@ import org.xml.sax.SAXException;
 /**
  * Prints the versions with which tests passed. They come from the system properties of the tests'
  * JVMs, which surefire and failsafe report. If a test starts another JVM and passes, that JVM
- * stores its properties with {@code System.getProperties().store(..)}, as {@code
- * target/ran/NAME.properties} of a module. docs/support.csv adds rows without a test. The class
- * runs without a build, at the root of the project: {@code java
+ * stores its properties by {@code System.getProperties().store(..)} in {@code
+ * target/ran/NAME.properties} of a module. The file docs/support.csv adds rows that no test covers.
+ * The class runs without a build, at the root of the project: {@code java
  * src-it/src/test/java/dev/onehop/it/SupportTable.java > target/support.md}.
  */
 final class SupportTable {
@@ -71,7 +71,7 @@ final class SupportTable {
       return !versions.get(2).isEmpty() || !versions.get(3).isEmpty();
     }
 
-    /** Whether another row has all versions of this one, and more. */
+    /** Whether another row has all versions of this row, and at least one more. */
     boolean isPartOf(Row other) {
       return !equals(other)
           && IntStream.range(0, versions.size())

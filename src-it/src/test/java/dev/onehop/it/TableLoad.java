@@ -28,11 +28,12 @@ final class TableLoad {
             .routing(RoutingMode.valueOf(args[1]))
             .meterRegistry(meters)
             .build()) {
-      // Loads another table first, because only the first one includes the costs of the start.
+      // Loads another table before the measurement, because the first load includes the costs of
+      // the start.
       router.explain("it.first", Filters.eq(args[3]));
       long before = usedBytes();
       long start = System.nanoTime();
-      // Loading may take longer than an operation waits for a table, so this asks again.
+      // The load may take longer than an operation waits for a table, so the test repeats the call.
       RouteExplanation explained =
           await()
               .pollDelay(Duration.ZERO)

@@ -112,7 +112,7 @@ public record TestCertificates(Path folder) {
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalStateException(e);
     }
-    // keytool imports a chain only if it trusts its authority.
+    // keytool imports a certificate chain only if it trusts the authority of the chain.
     keytool(name, List.of("-importcert", "-trustcacerts", "-file", chain.toString()));
   }
 

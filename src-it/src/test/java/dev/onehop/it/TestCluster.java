@@ -111,8 +111,8 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * The connection string with further options, such as {@code w=1}. The database is used if the
-   * URL has none.
+   * The connection string with further options, such as {@code w=1}. If the connection string has
+   * no database, {@code database} is added.
    */
   String url(String database, String options) {
     ConnectionString given = new ConnectionString(url);
@@ -192,7 +192,7 @@ final class TestCluster implements AutoCloseable {
     assertThat(server.destroyForcibly()).isTrue();
   }
 
-  /** Skips a test that kills or freezes servers, if they are no processes of the testbed. */
+  /** Skips a test that kills or freezes servers, if the servers are no processes of the testbed. */
   static void requireProcesses() {
     String provider = URL.isEmpty() ? PROVIDER.toLowerCase(Locale.ROOT) : "a cluster from outside";
     Assumptions.assumeTrue(

@@ -96,7 +96,10 @@ record TestReport(List<TestClass> classes) {
     return new TestClass(suite.getAttribute("name"), integration, seconds, flakes);
   }
 
-  /** Reads only the stack trace, because the element also has the test's output. */
+  /**
+   * The stack trace of a failure. The rest of the element is not read, because it contains the
+   * test's output.
+   */
   private static String failure(Element flake) {
     Node trace = flake.getElementsByTagName("stackTrace").item(0);
     return trace == null ? flake.getAttribute("message") : trace.getTextContent().strip();

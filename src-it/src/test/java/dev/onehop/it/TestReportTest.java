@@ -34,7 +34,7 @@ class TestReportTest {
       </testcase>
       """;
 
-  /** The test failed each time, so Maven itself fails. */
+  /** A test that failed at each attempt. It is not flaky, and Maven itself reports it. */
   private static final String FAILED =
       """
       <testcase name="fails" classname="a.FlakyIT" time="0.2">

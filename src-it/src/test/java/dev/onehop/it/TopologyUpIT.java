@@ -41,7 +41,8 @@ class TopologyUpIT {
 
   @BeforeAll
   static void writeTopology() throws IOException {
-    // Failsafe runs the tests in src-it. Outside of tests, bin/onehop sets this property.
+    // bin/onehop usually sets this property. This test does not use the script, and Failsafe runs
+    // it in the folder src-it.
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     topology = Files.writeString(folder.resolve("up-and-down.yaml"), TOPOLOGY).toString();
   }

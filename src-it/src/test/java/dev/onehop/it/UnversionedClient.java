@@ -10,8 +10,8 @@ import io.netty.channel.EventLoopGroup;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client in direct mode that sends no shard versions. It loses data and reads wrong data, and a
- * test shows this. Otherwise it is like {@code
+ * A client in direct mode that sends no shard versions. A test uses it to show that such a client
+ * loses data and reads wrong data. Otherwise it is like {@code
  * OneHop.builder(uri).routing(DIRECT).client(MongoClient.class)}.
  */
 final class UnversionedClient implements AutoCloseable {

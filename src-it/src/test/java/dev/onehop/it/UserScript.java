@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Runs the scripts that create users with {@code mongosh}, from the PATH or from the path in {@code
- * onehop.it.mongosh}. Without it, a test is skipped.
+ * Runs the scripts that create users. They need {@code mongosh}, from the PATH or from the path in
+ * {@code onehop.it.mongosh}. Without mongosh, a test is skipped.
  */
 final class UserScript {
   private UserScript() {}
@@ -26,7 +26,8 @@ final class UserScript {
    *
    * @param name the name of the file
    * @param options further options of the URI, beginning with an ampersand
-   * @param environment the environment, to which the shards' administrator is added
+   * @param environment environment variables for the script; this method adds those for the shards'
+   *     administrator
    * @return the output of the script
    */
   static String run(

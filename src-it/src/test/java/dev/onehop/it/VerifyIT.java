@@ -234,7 +234,7 @@ class VerifyIT {
         new BsonDocument("k", new BsonInt32(66)));
     List<BsonDocument> other = documents(ids(500));
     insert("faults.other", other);
-    // No shard key can be MaxKey, so only the unsharded collection has it.
+    // A shard key cannot be MaxKey, so only the unsharded collection gets a document with this _id.
     List<BsonValue> plain = ids(299);
     plain.add(new BsonMaxKey());
     insert("faults.plain", documents(plain));
@@ -290,14 +290,14 @@ class VerifyIT {
       }
       plant(planted, kind, "faults.all", id);
     }
-    // The same _id on two shards, which no index prevents.
+    // Inserts a document with an _id that another shard already has. No index prevents this.
     BsonDocument twice = other.get(20).clone();
     var unusedInserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
     plant(planted, Difference.Kind.EXTRA, "faults.other", twice.get("_id"));
     BsonDocument dropped = other.get(30);
     var unusedDeleted = at(to, "faults.other").deleteOne(dropped);
     plant(planted, Difference.Kind.MISSING, "faults.other", dropped.get("_id"));
-    // An _id with another type.
+    // Replaces a document by one whose _id has the same value with another type.
     BsonValue number = new BsonInt32(14);
     var unusedGone = at(to, "faults.plain").deleteOne(id(number));
     BsonDocument retyped = document(new BsonInt64(14), 1);
@@ -436,7 +436,7 @@ class VerifyIT {
                     new BsonDocument("at", new BsonDateTime(24_000_000)))));
   }
 
-  /** A write to the source, which the destination gets later. */
+  /** A write to the source, which the test applies to the destination later. */
   private record Change(BsonValue id, int n, long due) implements Delayed {
     @Override
     public long getDelay(TimeUnit unit) {
@@ -462,7 +462,10 @@ class VerifyIT {
     }
   }
 
-  /** Ranges move on both clusters, and the destination follows the source with a delay. */
+  /**
+   * Ranges move on both clusters, and the destination follows the source with a delay. The
+   * verification must not report these temporary differences.
+   */
   @Test
   void whatChangesMeanwhileIsNeverReported() throws InterruptedException {
     BsonDocument[] points = {

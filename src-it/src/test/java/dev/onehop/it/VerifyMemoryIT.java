@@ -68,7 +68,8 @@ class VerifyMemoryIT {
       }
       assertThat(tenTimes.result().path("compared").asLong())
           .isEqualTo(10 * once.result().path("compared").asLong());
-      // The JVM may use its whole heap in both runs, and ten times the data would not fit.
+      // The peaks may be similar, because the JVM may use its whole heap in both runs. This heap is
+      // too small for ten times the data.
       assertThat(tenTimes.peakKilobytes()).isLessThan(once.peakKilobytes() * 3 / 2);
       // After a garbage collection, only the batches of the running comparisons are in use.
       assertThat(tenTimes.heapMegabytes()).isLessThan(once.heapMegabytes() + 16);

@@ -28,13 +28,13 @@ import org.bson.Document;
  * updates and replacements store the number in the field {@code n}. Sometimes a transaction writes
  * two documents.
  *
- * <p>A write that was not acknowledged may still take effect at any later time. So this document
- * gets no further writes, and its slot continues with the next {@code _id}. Therefore, only the
- * last write of a document can be uncertain.
+ * <p>A write that was not acknowledged may still take effect at any later time. After such a write,
+ * the document gets no further writes, and its slot continues with the next {@code _id}. So only
+ * the last write of a document can be uncertain.
  */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class VersionedWrites implements AutoCloseable {
-  /** The number of documents that a slot may have, one after another. */
+  /** The most documents of a slot. They have the slot one after another. */
   static final int DOCUMENTS_PER_SLOT = 10_000;
 
   private static final int WRITERS = 4;
@@ -144,8 +144,8 @@ final class VersionedWrites implements AutoCloseable {
           writeTogether(slot, own.get(random.nextInt(own.size())));
           continue;
         }
-        // Writes a document several times in a row, so that a migration often meets a document in
-        // use.
+        // Writes a document several times in a row, so that a migration often moves a document that
+        // is being written.
         for (int burst = 0; burst < 3; burst++) {
           write(slot, random.nextInt(10));
         }

@@ -48,7 +48,10 @@ class WritesOverShardsIT {
   enum Way {
     DIRECT,
     STAND_IN,
-    /** Sent to each shard with the version that shards ignore, as a mongos sends it. */
+    /**
+     * The write goes to each shard with the version that shards ignore. A mongos sends it in the
+     * same way.
+     */
     IGNORED_VERSION
   }
 
@@ -63,7 +66,8 @@ class WritesOverShardsIT {
   }
 
   /**
-   * The batches alternate between the shards many times and take seconds, so one driver is enough.
+   * The statements of a batch alternate between the shards. A batch thus takes seconds, so the test
+   * runs with one driver only.
    */
   @RoutedModes(
       mode = {RoutingMode.NONE, RoutingMode.DIRECT},
@@ -94,9 +98,9 @@ class WritesOverShardsIT {
 
   /**
    * MongoDB guarantees only this: a document on a shard without a migration is changed once. On the
-   * two shards of a migration, a document outside the moving range is changed at least once,
-   * perhaps twice. The reason: a shard that commits a migration may refuse a write after a part of
-   * it, even with the ignored version. Then the write is sent again, as by a mongos. A document of
+   * two shards of a migration, a document outside the moving range is changed once or more. The
+   * reason: a shard that commits a migration may refuse a write that it has executed in part, even
+   * with the ignored version. The whole write is then sent again, as a mongos does. A document of
    * the moving range may be missed. The test counts and prints all these cases.
    */
   @Test

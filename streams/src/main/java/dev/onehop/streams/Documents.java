@@ -11,7 +11,7 @@ final class Documents {
 
   /**
    * Returns the change events, without the progress events. The result fails if an event is too
-   * large or if history is lost, because there would be a gap.
+   * large or if history is lost, because events would be missing.
    */
   static Flux<StreamEvent.Change> of(Flux<StreamEvent> events) {
     return events.handle(

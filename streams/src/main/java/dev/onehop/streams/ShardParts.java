@@ -44,8 +44,8 @@ public final class ShardParts implements AutoCloseable {
   private final RoutedCluster cluster;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  // The number of users of the connections: this object and its parts. A part uses the connections
-  // until its cursor is closed, a while after the part has ended.
+  // The number of users of the connections: this object and its parts. A part counts until its
+  // cursor is closed, which may be a while after the part has ended.
   private final AtomicInteger users = new AtomicInteger(1);
 
   ShardParts(StreamSettings settings) {
@@ -55,9 +55,9 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
-    // There are no heartbeats. They help if events wait for an idle shard. The framework orders the
-    // events, so this object does not see whether events wait. Heartbeats would therefore run all
-    // the time and fill the oplogs.
+    // No heartbeats are sent. They are useful only while events wait for an idle shard. Because the
+    // framework orders the events, this object does not see whether events wait. It would have to
+    // send heartbeats all the time, and they would fill the oplogs.
     return new RoutedCluster(
         servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
   }
@@ -66,8 +66,8 @@ public final class ShardParts implements AutoCloseable {
    * The shards of the cluster.
    *
    * @param ids the ids of the shards; a single empty id if the source is a replica set or a mongos
-   * @param through {@code _data} of a high-water token. Shards other than {@code ids} have no
-   *     events up to this token. Null if the set of shards cannot change
+   * @param through {@code _data} of a high-water token. Up to this token, only the shards {@code
+   *     ids} have events. Null if the set of shards cannot change
    */
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
@@ -105,7 +105,7 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * Returns the current shards. Call it only after {@link #open}, and only if {@link
+   * Returns the current shards. Call this method only after {@link #open}, and only if {@link
    * Shards#through} is not null in the result of {@code open}.
    */
   public Publisher<Shards> shards() {
@@ -157,10 +157,7 @@ public final class ShardParts implements AutoCloseable {
         command.database(), command.collection(), command.options(), stages, command.batchSize());
   }
 
-  /**
-   * Closes all connections as soon as all parts have ended and have closed their cursors over these
-   * connections.
-   */
+  /** Closes all connections as soon as all parts have ended and have closed their cursors. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
@@ -185,8 +182,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * A range of the hashes of {@code _id}. The hashes are divided into ranges, and not by the
-   * remainder of a division, because the remainder of a negative hash is negative.
+   * A range of the hashes of {@code _id}. A part has a range of hashes, and not the hashes with the
+   * same remainder, because the remainder of a negative hash is negative.
    */
   private record HashRange(long from, long to) {
     static HashRange of(int part, int parts) {

@@ -102,7 +102,7 @@ public final class ShardedChangeStream {
 
   /**
    * The position where {@link #events()} starts: the start in the settings, or the current position
-   * if no start is set. While servers cannot be reached, the publisher waits.
+   * if no start is set. If servers cannot be reached, the publisher waits for them.
    */
   public Publisher<Checkpoint> start() {
     Checkpoint given = settings.start();
@@ -189,8 +189,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets the shortest interval at which two actions are repeated while events wait; 10
-     * milliseconds by default:
+     * While events wait, the stream repeats two actions. Sets the shortest interval between
+     * repetitions; 10 milliseconds by default. The actions:
      *
      * <ul>
      *   <li>a check on the config servers whether a range has moved;
@@ -198,7 +198,7 @@ public final class ShardedChangeStream {
      *       in the oplog of the shard or of the config servers. It is not an event of the stream.
      * </ul>
      *
-     * <p>An event waits about this long for an idle shard.
+     * <p>An event waits about as long as this interval for an idle shard.
      *
      * <p>Heartbeats need the action {@code appendOplogNote} on each shard and on the config
      * servers. If the user lacks this right, the stream logs this once and sends a majority read in
@@ -211,8 +211,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets the position after which the stream starts. By default a stream starts at its
-     * subscription.
+     * Sets the position after which the stream starts. By default, a stream starts when it is
+     * subscribed to.
      */
     public Builder startAfter(Checkpoint place) {
       this.start = Objects.requireNonNull(place, "place");
@@ -261,7 +261,7 @@ public final class ShardedChangeStream {
 
     /**
      * Sets the number of bytes per shard that are read ahead of the subscriber; 32 MB by default.
-     * The last batch of the server, 16 MB at most, may exceed this number.
+     * The last batch that a server has sent may exceed this number by 16 MB at most.
      */
     public Builder bufferPerShard(long bytes) {
       if (bytes < 1) {
@@ -273,7 +273,7 @@ public final class ShardedChangeStream {
 
     /**
      * Maps server names of the cluster's metadata to the names under which this application reaches
-     * the shards' servers, as for {@code OneHop}.
+     * the shards' servers, like the host mapping of {@code OneHop}.
      *
      * @param names from {@code host:port} to {@code host:port}; other names stay unchanged
      */
@@ -285,10 +285,11 @@ public final class ShardedChangeStream {
 
     /**
      * Sets whether the events of a transaction on a shard are emitted together, as a {@link
-     * StreamEvent.Transaction}; false by default. They wait until all events of the transaction
-     * have arrived. A transaction that is larger than {@link #bufferPerShard} is emitted in several
-     * parts. The pipeline MUST keep {@code lsid} and {@code txnNumber}. A mongos' stream cannot
-     * group transactions. {@link ShardedChangeStream#parts} always emit the events one by one.
+     * StreamEvent.Transaction}; false by default. The first events of the transaction then wait
+     * until all its events have arrived. A transaction that is larger than {@link #bufferPerShard}
+     * is emitted in several parts. The pipeline MUST keep {@code lsid} and {@code txnNumber}. A
+     * mongos' stream cannot group transactions. {@link ShardedChangeStream#parts} always emit the
+     * events one by one.
      */
     public Builder groupTransactions(boolean group) {
       this.groupTransactions = group;

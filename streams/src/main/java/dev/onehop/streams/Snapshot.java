@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A query with read concern {@code snapshot}: all documents have the state of one cluster time. A
- * stream that starts at {@link #next} has exactly the changes that the documents do not contain.
+ * stream that starts at {@link #next} emits exactly the changes that the documents do not contain.
  *
  * <p>Servers keep earlier states for {@code minSnapshotHistoryWindowInSeconds}, 5 minutes by
  * default. A query that takes longer fails. {@code SnapshotThenStream} has no such limit.
@@ -33,8 +33,8 @@ public final class Snapshot {
    *
    * @param client the client of the collection
    * @param query completes the query, for example with a filter
-   * @param then returns the publisher to emit, from the cluster time and the documents. It is
-   *     called once the server has chosen the cluster time
+   * @param then receives the cluster time and the documents, and returns the publisher whose
+   *     elements are emitted. It is called as soon as the server has chosen the cluster time
    * @return a cold publisher of the elements that {@code then} emits
    */
   public static <R> Publisher<R> read(

@@ -54,8 +54,8 @@ abstract class WatchOptions {
    * Sets the stages that the servers apply to the events, as in the driver's {@code watch}. They
    * MUST keep {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they run after the lookup of
    * documents. Only {@code $match} stages at the beginning that do not use {@code fullDocument} run
-   * before it. If there are other stages, each batch of events needs one more command, which sends
-   * the events back to their shard for these stages.
+   * before the lookup. If there are other stages, each batch of events needs one more command,
+   * which sends the events back to their shard for these stages.
    */
   public ShardedChangeStream.Builder pipeline(List<? extends Bson> stages) {
     this.pipeline = List.copyOf(stages);

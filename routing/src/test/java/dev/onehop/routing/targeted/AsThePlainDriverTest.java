@@ -185,7 +185,7 @@ class AsThePlainDriverTest {
         .containsExactly(false, true, false, true);
   }
 
-  /** The line is logged before the first operation, which may come much later. */
+  /** The log line is written at the start, and not only with the first operation. */
   @Test
   void thatAReplicaSetIsNotRoutedIsSaidAtTheStart() {
     try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
@@ -271,7 +271,7 @@ class AsThePlainDriverTest {
   }
 
   /**
-   * The bulk write is not split. Its parts get no replies, so parts at several mongoses could
+   * The bulk write is not split. Its parts would get no replies, so parts at several mongoses could
    * overtake each other.
    */
   @Test
@@ -331,8 +331,8 @@ class AsThePlainDriverTest {
   }
 
   /**
-   * Runs every kind of operation, including a snapshot and a change stream, for which OneHop's own
-   * clients read the cluster time.
+   * Runs every kind of operation, including a snapshot and a change stream, before which OneHop
+   * reads the cluster time with its own clients.
    */
   private static void everyKindOfOperation(MongoClient client) {
     run(in(client).find(Filters.eq(5)).first());
@@ -347,7 +347,7 @@ class AsThePlainDriverTest {
     return MongoClientSettings.builder().addCommandListener(new Heard(heard));
   }
 
-  /** A separate class, because drivers before 5.7 lack one of the classes that it uses. */
+  /** A separate class, because it uses a class that drivers before 5.7 lack. */
   private static final class Traced {
     static MongoClientSettings.Builder tracing(
         MongoClientSettings.Builder settings, Queue<String> ended) {

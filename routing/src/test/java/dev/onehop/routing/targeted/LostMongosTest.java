@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Operations while mongoses stop. The mongoses are those of {@link TargetedModeTest}. */
+/**
+ * Operations while mongoses stop. {@code m0} and {@code m1} are set up as in {@link
+ * TargetedModeTest}.
+ */
 class LostMongosTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -39,11 +42,11 @@ class LostMongosTest {
     cluster.close();
   }
 
-  /** Operations still arrive until the driver has noticed that no mongos is left. */
+  /** No mongos is left. Until the driver has noticed the stop, OneHop still receives operations. */
   @Test
   void whenTheLastMongosHasJustDiedOperationsEndAsWithThePlainDriver() {
-    // With this frequency, the monitors notice a stop soon. Monitors of real servers always do,
-    // because real servers stream their replies.
+    // With this frequency, the monitors notice a stop soon. Without it, only monitors of real
+    // servers do, because real servers stream their replies.
     String options = "serverSelectionTimeoutMS=3000&heartbeatFrequencyMS=500";
     Set<String> lost = ConcurrentHashMap.newKeySet();
     try (MongoClient client = builder(options, lost).client(MongoClient.class)) {
@@ -53,7 +56,8 @@ class LostMongosTest {
       assertOnlyUpIs(client, "m0");
       lost.clear();
       cluster.stop("m0");
-      // An operation on a broken connection may be retried too soon, as with the plain driver.
+      // This find may fail: an operation on a broken connection may be retried too soon, as with
+      // the plain driver.
       Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().subscribe();
       await()
           .pollInterval(Duration.ofMillis(5))
@@ -85,7 +89,10 @@ class LostMongosTest {
     }
   }
 
-  /** A connection that was opened before the server was lost shows nothing about the server now. */
+  /**
+   * A connection from before the loss of a server fails late. This failure does not close the
+   * connections that were opened after the loss.
+   */
   @Test
   void aLateFailureOfAnOldConnectionLeavesNewOnesAlone() {
     try (MongoClient client =
@@ -122,7 +129,7 @@ class LostMongosTest {
         .updateMany(Filters.eq(5), Updates.inc("n", 1), new UpdateOptions().comment(comment));
   }
 
-  /** The number of connections for commands that a server has ever had. */
+  /** The number of connections for commands, open or closed, that a server has received. */
   private int connections(String server) {
     return (int)
         cluster.seen(server, "hello").stream().filter(hello -> hello.containsKey("client")).count();

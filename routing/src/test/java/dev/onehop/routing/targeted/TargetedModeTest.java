@@ -331,8 +331,8 @@ class TargetedModeTest {
   }
 
   /**
-   * Only for reactive clients: a write of the synchronous driver may have been sent on a connection
-   * that has just closed.
+   * The test is only for reactive clients. With the synchronous driver, a write on a connection
+   * that has just closed may already have been sent.
    */
   @Test
   void whatWasNotSentForCertainGoesToAnotherMongos() {

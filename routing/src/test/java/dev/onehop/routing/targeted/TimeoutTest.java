@@ -39,14 +39,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * An operation's {@code timeoutMS} limits the whole operation, including the steps before it is
- * sent. The plain driver in the same run is the measure.
+ * sent. Each test compares a routed client with the plain driver in the same run.
  */
 class TimeoutTest {
   private static final Duration ASKED = Duration.ofMillis(500);
 
   /**
-   * The time by which an operation may exceed its timeout on a busy machine. With a fault it takes
-   * at least twice its timeout, so the test still finds the fault.
+   * The time by which an operation may exceed its timeout on a busy machine. An operation with a
+   * fault takes at least twice its timeout, so the test still finds the fault.
    */
   private static final Duration LATE = Duration.ofMillis(400);
 
@@ -155,7 +155,10 @@ class TimeoutTest {
     }
   }
 
-  /** The round trips to every mongos before a snapshot are part of the operation. */
+  /**
+   * Before a snapshot read, OneHop sends a command to every mongos. The timeout includes these
+   * round trips.
+   */
   @Test
   void holdsForASnapshot() {
     try (MongoClient client =
@@ -172,8 +175,8 @@ class TimeoutTest {
   }
 
   /**
-   * The round trips before a change stream are part of the operation, too. A mongos that hangs uses
-   * only a part of the time.
+   * The timeout also includes the round trips before a change stream starts. A mongos that does not
+   * reply uses only a part of the timeout.
    */
   @Test
   void holdsForAChangeStream() {
@@ -198,7 +201,10 @@ class TimeoutTest {
         });
   }
 
-  /** An operation that a mongos can execute in time succeeds. */
+  /**
+   * Reads of the metadata take too long. The operation succeeds, because a mongos executes it
+   * without a table.
+   */
   @Test
   void anOperationGoesUnroutedWhileItsTableIsLoaded() {
     cluster.delay("m0", command -> isInternal(command) ? LONG : Duration.ZERO);
@@ -268,7 +274,9 @@ class TimeoutTest {
         });
   }
 
-  /** Repeats an attempt, because on a busy machine any operation may once take longer. */
+  /**
+   * Repeats an attempt that failed, because on a busy machine a single operation may take longer.
+   */
   private static void inOneOfSomeTries(Runnable attempt) {
     for (int tries = 1; tries < TRIES; tries++) {
       try {

@@ -108,8 +108,8 @@ class MisbehavingPeerTest {
   }
 
   /**
-   * The driver loses the cause of a failed heartbeat if it comes before the driver's thread waits
-   * for it. One failed heartbeat with the cause is therefore enough.
+   * The driver loses the cause of a failed heartbeat if the failure comes before the driver's
+   * thread waits for the reply. The test therefore needs only one heartbeat that reports the cause.
    */
   @Tag("newer-driver")
   @Test
@@ -166,7 +166,8 @@ class MisbehavingPeerTest {
               .delayElements(Duration.ofMillis(200))
               .flatMap(n -> collection.insertOne(new Document()), 10);
 
-      // The first inserts are sent, and wait as long as with any other transport.
+      // The first inserts are sent and get no reply. The others time out while they wait for a
+      // connection, as with any other transport.
       assertThatThrownBy(() -> unanswered.blockLast(TIMEOUT))
           .isInstanceOf(MongoException.class)
           .hasMessageContaining("timed out after 3000 ms while waiting for a connection");
@@ -230,7 +231,7 @@ class MisbehavingPeerTest {
                 });
         MongoClient client = client(peer, "&retryWrites=false&retryReads=false")) {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
-      // These commands open two sockets.
+      // These parallel commands open two sockets.
       Flux.range(0, 2)
           .flatMap(n -> client.getDatabase("d").runCommand(new Document("ping", 1)), 2)
           .blockLast(TIMEOUT);

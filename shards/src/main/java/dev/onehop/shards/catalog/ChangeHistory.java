@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * history.
  *
  * <p>Entries are distinguished by their ids, because their times come from the clocks of many
- * servers. Not thread-safe: one check at a time.
+ * servers. Not thread-safe: only one check may run at a time.
  */
 public final class ChangeHistory {
   private static final int NEWEST = 30;
@@ -26,7 +26,7 @@ public final class ChangeHistory {
 
   private static final BsonDocument FIELDS = BsonDocument.parse("{what: 1, ns: 1}");
 
-  /** Events that change no ownership. */
+  /** Entries of the change history after which each range still has the same owner. */
   private static final Set<String> UNIMPORTANT =
       Set.of("split", "multi-split", "merge", "moveChunk.start", "moveChunk.error");
 
@@ -78,8 +78,8 @@ public final class ChangeHistory {
     if (first) {
       return Set.of();
     }
-    // If none of these entries was read at the last check, there may be more new entries. Any
-    // collection may then have changed.
+    // If the last check read none of these entries, there may be new entries that this check has
+    // not read. Any of the collections may then have changed.
     return reachesBack ? changed : namespaces;
   }
 

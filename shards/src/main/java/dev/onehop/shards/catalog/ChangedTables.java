@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
  * index on collection and version, so it reads no chunk if no chunk is newer.
  */
 final class ChangedTables {
-  /** The most tables in one query. Such a query has a size of about 50 KiB. */
+  /** The most tables in one query. A query for this number has a size of about 50 KiB. */
   private static final int MOST = 500;
 
   private static final BsonDocument INCARNATION =
@@ -43,7 +43,7 @@ final class ChangedTables {
     this.shardNames = shardNames;
   }
 
-  /** The namespaces of the tables whose metadata have changed since they were read. */
+  /** The namespaces of those tables that are no longer the newest. */
   Mono<Set<String>> among(Collection<RoutingTable> tables) {
     return Flux.fromIterable(tables)
         .buffer(MOST)

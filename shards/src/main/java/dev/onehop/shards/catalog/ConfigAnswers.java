@@ -31,7 +31,7 @@ final class ConfigAnswers implements ConfigReader {
     this.reader = reader;
   }
 
-  /** Whether no reply has come for this time although a read was waiting for one. */
+  /** Whether a read started at least this long ago, and no read has received a reply since then. */
   boolean areMissingFor(Duration time) {
     Long since = unansweredSinceNanos.get();
     return since != null && System.nanoTime() - since >= time.toNanos();

@@ -20,8 +20,8 @@ public interface ConfigReader {
    * Reads raw documents batch by batch, so that they need not fit into memory. A batch is read when
    * the subscriber requests it.
    *
-   * @param find the command: collection, filter, projection and sort; the implementation adds the
-   *     rest
+   * @param find the command: collection, filter, projection and sort; the implementation adds all
+   *     other fields
    */
   Flux<List<BsonDocument>> batches(BsonDocument find);
 

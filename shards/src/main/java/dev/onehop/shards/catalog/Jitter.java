@@ -8,7 +8,7 @@ public final class Jitter {
   private Jitter() {}
 
   /**
-   * A random duration that is a little longer or shorter than another duration.
+   * A random duration that is at most a little longer or shorter than {@code around}.
    *
    * @param share the largest deviation, as a fraction between 0 and 1
    */

@@ -59,9 +59,9 @@ public final class RoutingCatalog {
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
   /**
-   * The longest gap between refreshes after hints, for clients of shards. It is longer than {@link
-   * #LONGEST_EVIDENCE_GAP}. Shards refuse commands with a stale table, so these clients need hints
-   * only for commands that go to several shards.
+   * The longest gap between refreshes after hints, for clients of shards. Shards refuse commands
+   * with a stale table, so these clients need hints only for commands that go to several shards.
+   * The gap may therefore be longer than {@link #LONGEST_EVIDENCE_GAP}.
    */
   private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
 
@@ -98,10 +98,10 @@ public final class RoutingCatalog {
     volatile @Nullable RoutingTable table;
     volatile long loadedNanos;
 
-    /** The error if the namespace is a view; null if it has a table. */
+    /** The error if the namespace is a view; null if the namespace may have a table. */
     volatile @Nullable ViewException view;
 
-    /** The time of the last check whether the namespace is a collection or a view. */
+    /** The {@code nanoTime} of the last check whether the namespace is a collection or a view. */
     volatile long kindNanos;
 
     volatile boolean used = true;
@@ -133,8 +133,8 @@ public final class RoutingCatalog {
 
   /**
    * Creates a catalog for clients of shards. For a view, the result is an error, a {@link
-   * ViewException}, and no table. For a sharded time series collection, the result is an error,
-   * too, because a shard treats its name as an unsharded collection.
+   * ViewException}, and no table. A sharded time series collection is an error, too. A shard would
+   * treat the name of the time series as an unsharded collection.
    *
    * @param views finds views; null if views get tables, as unsharded collections do
    */
@@ -249,8 +249,8 @@ public final class RoutingCatalog {
   /**
    * Like {@link #table}, for an operation that can also run without the table. Waits {@link
    * #MOMENT} at most. Does not wait if an earlier operation has timed out while it waited for this
-   * load, or if the servers do not reply. Empty if there is no table then. The load continues in
-   * the background.
+   * load, or if the servers do not reply. The result is empty if there is no table by then. The
+   * load continues in the background.
    */
   public Mono<RoutingTable> soon(String namespace) {
     return Mono.defer(
@@ -278,7 +278,10 @@ public final class RoutingCatalog {
     return config.areMissingFor(SILENCE);
   }
 
-  /** Whether the last load failed or is too slow, so that operations do not wait for the table. */
+  /**
+   * Whether the table is missing and the last load failed or is too slow. Operations then do not
+   * wait for the table.
+   */
   public boolean isMissing(String namespace) {
     Entry entry = entries.get(namespace);
     return entry == null
@@ -398,8 +401,8 @@ public final class RoutingCatalog {
 
   /**
    * Refreshes a table in the background after a hint that it is stale. As long as these refreshes
-   * find no newer table, the gap between them grows. It is at most five seconds, for clients of
-   * shards a minute.
+   * find no newer table, the gap between them grows. The gap is at most five seconds. For clients
+   * of shards, it is at most a minute.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);

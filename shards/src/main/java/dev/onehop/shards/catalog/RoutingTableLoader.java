@@ -25,8 +25,8 @@ import reactor.util.retry.Retry;
  * {@code config.databases}, as mongos does. If a table is loaded and the collection was not created
  * again since then, only chunks with newer versions are read. Otherwise all chunks are read.
  *
- * <p>Chunks are read in the order of their versions. A chunk that changes during the read is then
- * read again at the end, and an interrupted read continues where it ended.
+ * <p>Chunks are read in the order of their versions. A chunk that changes during the read is
+ * therefore read again at the end, and an interrupted read can continue where it ended.
  *
  * <p>The collection's entry and its chunks come from separate reads. The table refuses any
  * inconsistency that a change between the reads causes: a gap, an overlap, another incarnation,
@@ -177,14 +177,14 @@ final class RoutingTableLoader {
     return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  /** A filter by the UUID, which chunks contain since MongoDB 5.0; otherwise by the namespace. */
+  /** The filter for the chunks of a collection: by UUID since MongoDB 5.0, by namespace before. */
   private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
     return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
   }
 
   /**
-   * Reads chunks into a table. If the read fails after some chunks, it continues after the last
-   * chunk that was read.
+   * Reads chunks into a table. If an earlier attempt failed after some chunks, the read continues
+   * after the last chunk in the table.
    */
   private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
     return Mono.defer(

@@ -8,7 +8,7 @@ public final class UnknownNamespaceException extends RuntimeException {
     super("the cluster has no database '" + database + "'");
   }
 
-  /** Creates the exception if the table is missing for a reason other than a missing database. */
+  /** For a table that is missing for a reason other than a missing database. */
   public UnknownNamespaceException(Throwable reason) {
     super(reason.getMessage(), reason);
   }

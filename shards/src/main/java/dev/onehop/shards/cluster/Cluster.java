@@ -57,7 +57,10 @@ public class Cluster implements AutoCloseable {
             config, viewsAreRefused ? this::isView : null, listener(refreshes));
   }
 
-  /** Queries the primary of the shard with the definitions of the database's views. */
+  /**
+   * Queries the primary shard of the database, because it has the definitions of the database's
+   * views.
+   */
   private Mono<Boolean> isView(String namespace, String primaryShard) {
     int dot = namespace.indexOf('.');
     OpMsg list =
@@ -108,7 +111,6 @@ public class Cluster implements AutoCloseable {
   /** Called when a table is dropped, because the collection was dropped or is not used any more. */
   protected void forgotten(String namespace) {}
 
-  /** All connections to the servers. */
   public final Connections connections() {
     return connections;
   }
@@ -118,7 +120,10 @@ public class Cluster implements AutoCloseable {
     return clock;
   }
 
-  /** The servers that the settings name. All other servers are discovered over these. */
+  /**
+   * The servers that the settings name. All other servers are discovered by queries to these
+   * servers.
+   */
   public final ReplicaSet seeds() {
     return seeds;
   }

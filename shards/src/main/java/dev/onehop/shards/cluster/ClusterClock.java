@@ -91,8 +91,8 @@ public final class ClusterClock {
 
   /**
    * Returns a reply with the two times that a mongos adds: {@code $clusterTime} and {@code
-   * operationTime}. A reply of one shard already contains them. To another reply, the latest time
-   * is added, because it is not older than any part of the reply.
+   * operationTime}. The reply of a shard already contains both. To a merged reply, the latest known
+   * time is added, because no part of the reply is newer.
    */
   public BsonDocument stamped(BsonDocument reply) {
     Latest now = latest.get();
@@ -109,8 +109,8 @@ public final class ClusterClock {
   }
 
   /**
-   * Adds the time to a command, unless the command has a later one. A server refuses to read at a
-   * time that it has not received.
+   * Adds the time to a command, unless the command has a later one. Otherwise a server would refuse
+   * to read at a time that it has not received.
    */
   public void gossip(BsonDocument command) {
     Latest now = latest.get();

@@ -26,7 +26,8 @@ public record Compatibility(String kind, String version) {
    * server version instead.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
-   * @param refusal whether a failure means that the user lacks this right
+   * @param refusal whether a failure means that the user lacks the right to read the feature
+   *     compatibility version
    */
   public static Mono<Compatibility> of(
       Function<BsonDocument, Mono<? extends BsonDocument>> admin, Predicate<Throwable> refusal) {

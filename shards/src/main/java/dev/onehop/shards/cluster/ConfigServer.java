@@ -22,9 +22,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * Reads from the config servers, directly or over a mongos. Reads have read concern majority after
- * the latest known cluster time. The command also has this time as {@code $clusterTime}, because
- * otherwise a server that has not reached the time refuses the read.
+ * Reads from the config servers, directly or over a mongos. Reads have read concern majority, with
+ * the latest known cluster time as {@code afterClusterTime}. The command also has this time as
+ * {@code $clusterTime}, because otherwise a server that has not reached the time refuses the read.
  */
 public final class ConfigServer implements ConfigReader {
   /**
@@ -93,8 +93,8 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Sends a command without the retry limits of the command that caused it. Many commands share one
-   * refresh, so the refresh has separate attempts.
+   * Sends a command with separate retries. The retries of the driver's command that caused a
+   * refresh do not limit them, because many commands share one refresh.
    */
   private Mono<Answer> send(BsonDocument command) {
     return replicaSet
@@ -155,8 +155,8 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Reads the next batch. The operator {@code expand} then requests one batch after another, each
-   * when the subscriber requests it.
+   * Reads the next batch. The caller passes this method to the operator {@code expand}, which calls
+   * it when the subscriber requests a batch.
    */
   private Mono<Batch> next(String collection, Batch before) {
     if (before.cursorId() == 0) {

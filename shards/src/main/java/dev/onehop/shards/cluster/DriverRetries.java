@@ -22,8 +22,8 @@ public record DriverRetries(boolean reads, boolean writes) {
   }
 
   /**
-   * The context for a part of a driver's write. The driver receives one reply for all parts, so it
-   * does not retry a single part.
+   * The context for a part of a driver's write. Because the driver receives one reply for all
+   * parts, it cannot retry a single part. OneHop retries the part itself.
    */
   public static Context ofPart(Context context) {
     return context.hasKey(DriverRetries.class) ? NONE.into(context) : context;
@@ -46,7 +46,7 @@ public record DriverRetries(boolean reads, boolean writes) {
     return context.hasKey(BROKEN) ? context.<Integer>get(BROKEN) : 0;
   }
 
-  /** Whether the driver, and not this code, retries a command after its connection broke. */
+  /** Whether the driver, and not OneHop, retries a command after its connection broke. */
   public boolean afterBreak(Retryability retryability) {
     return retryability == Retryability.WRITE ? writes : reads && retryability == Retryability.READ;
   }

@@ -8,7 +8,8 @@ import org.bson.BsonDocument;
 
 /**
  * The rules for a find with {@code allowPartialResults}: a shard that cannot be reached is left
- * out, and the reply reports it. As in mongos, see {@code src/mongo/s/query/establish_cursors.cpp}.
+ * out, and the reply reports it. A mongos has the same rules, see {@code
+ * src/mongo/s/query/establish_cursors.cpp}.
  */
 public final class PartialResults {
   private PartialResults() {}

@@ -32,8 +32,8 @@ public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
 
   /**
-   * The largest number of attempts for a command that allows partial results, because its reply may
-   * leave the shard out. Equal to {@code kMaxNumFailedHostRetryAttempts} of mongos.
+   * The largest number of attempts for a command that allows partial results. It is small, because
+   * the reply may leave out the shard. Equal to {@code kMaxNumFailedHostRetryAttempts} of mongos.
    */
   private static final int MAX_TRIES_FOR_A_PART = 4;
 
@@ -63,7 +63,7 @@ public final class ReplicaSet {
       return message.body();
     }
 
-    /** This reply; a {@link CommandFailure} if the command failed. */
+    /** Emits this answer, or a {@link CommandFailure} if the command failed. */
     public Mono<Answer> orFailure() {
       return ErrorCodes.ok(document())
           ? Mono.just(this)

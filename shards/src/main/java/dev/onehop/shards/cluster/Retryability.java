@@ -65,8 +65,8 @@ public enum Retryability {
       return false;
     }
     if (!ErrorCodes.ok(reply)) {
-      // A command is not sent again if a server is overloaded, because the driver itself waits and
-      // counts its retries.
+      // OneHop does not send a command again if a server is overloaded, because the driver then
+      // waits, retries the command and counts the retries.
       return (CODES.contains(ErrorCodes.of(reply)) || hasLabel(reply, WRITE_LABEL))
           && !hasLabel(reply, OVERLOADED);
     }

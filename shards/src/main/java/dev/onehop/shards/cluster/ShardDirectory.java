@@ -35,9 +35,9 @@ public final class ShardDirectory implements AutoCloseable {
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
     /**
-     * Whether a connection string names the same replica set: the names are equal, and at least one
-     * member is the same. The other members may differ, because the monitor follows changes of the
-     * members.
+     * Whether another connection string belongs to the same replica set: it has the same name and
+     * at least one of the same members. The other members may differ, because the monitor follows
+     * changes of the members.
      */
     boolean isSame(String other) {
       return name(connectionString).equals(name(other))
@@ -90,7 +90,7 @@ public final class ShardDirectory implements AutoCloseable {
   }
 
   /**
-   * The name of a shard that the config database refers to; an {@link
+   * The name of the shard to which an id in the config database refers; an {@link
    * InconsistentRoutingTableException} if there is no such shard.
    */
   public Mono<String> name(ShardId id) {

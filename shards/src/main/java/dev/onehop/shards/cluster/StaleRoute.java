@@ -24,7 +24,7 @@ public final class StaleRoute extends RuntimeException {
     this(CommandFailure.toReply(shardNotFound, false));
   }
 
-  /** The error for the client when retries did not succeed. */
+  /** The error for the client when the last attempt was refused, too. */
   public CommandFailure asFailure() {
     return new CommandFailure(ErrorCodes.of(refusal), "StaleConfig", reason());
   }

@@ -3,8 +3,8 @@ package dev.onehop.shards.cluster;
 import reactor.core.Exceptions;
 
 /**
- * Selects one of several failures. A failure that is not a refusal comes first. If all are
- * refusals, one of them is enough to cause a refresh.
+ * Selects one of several failures. A failure other than {@link StaleRoute} has precedence. If all
+ * are of this type, one of them is enough to cause a refresh.
  */
 public final class StaleRoutes {
   private StaleRoutes() {}

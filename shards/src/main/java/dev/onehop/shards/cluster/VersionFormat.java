@@ -81,8 +81,8 @@ public enum VersionFormat {
   }
 
   /**
-   * The version for a multi-document write that goes to every shard, as mongos sends it. With this
-   * version, a shard does not compare its version.
+   * The version for a multi-document write that goes to every shard, as mongos sends it. A shard
+   * accepts this version whatever its own version is.
    */
   public BsonDocument ignored() {
     return new BsonDocument("shardVersion", encode(IGNORED_EPOCH, HIGHEST, ZERO));

@@ -16,8 +16,8 @@ public enum Versions {
     }
   },
   /**
-   * Adds nothing. A test uses this value to show that without versions, data are lost and reads
-   * return wrong results.
+   * Adds nothing. Only a test uses this value. It shows that without versions, writes are lost and
+   * reads return wrong results.
    */
   OMITTED {
     @Override

@@ -12,7 +12,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The targets of a batch's statements under one table, by the statements' indexes.
+ * The targets of a batch's statements according to one routing table. The keys of the maps are the
+ * indexes of the statements.
  *
  * @param table the routing table
  * @param targets the targets of the valid statements

@@ -45,8 +45,8 @@ public final class ClusterCheck {
   private static final Logger log = LoggerFactory.getLogger(ClusterCheck.class);
 
   /**
-   * The time for which a success is kept: without limit. Reactor starts no timer for this value.
-   * For any other duration, it starts a timer that keeps a reference to this client.
+   * The time for which the result of a successful check is kept: without limit. For a shorter time,
+   * Reactor would start a timer, and the timer would keep a reference to this client.
    */
   private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
 
@@ -95,7 +95,9 @@ public final class ClusterCheck {
    */
   private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
 
-  /** The highest wire version that all checked shards support. */
+  /**
+   * The highest wire version that all checked shards support: the lowest of the shards' versions.
+   */
   private final AtomicInteger leastWireVersion = new AtomicInteger(Integer.MAX_VALUE);
 
   /** The type and version of the seeds; null before the first reply. */
@@ -103,7 +105,9 @@ public final class ClusterCheck {
 
   private volatile boolean done;
 
-  /** Whether commands have timed out while waiting for the check. */
+  /**
+   * Whether a command has timed out while it waited for the check. Later commands then do not wait.
+   */
   private volatile boolean tooSlow;
 
   ClusterCheck(ReplicaSet seeds, ShardDirectory shards) {
@@ -115,8 +119,8 @@ public final class ClusterCheck {
             .doOnNext(found -> done = true)
             .doOnError(
                 failure -> !isSilence(failure),
-                // The servers reply, so commands wait for the next check again. That check soon
-                // fails in the same way, or succeeds.
+                // The servers have replied, so the next check will end soon. Commands can wait for
+                // it again.
                 reason -> tooSlow = false)
             .contextWrite(LateErrors::logged)
             .cache(found -> FOR_GOOD, ClusterCheck::keptFailure, () -> FAILURE_KEPT);
@@ -174,7 +178,7 @@ public final class ClusterCheck {
 
   /**
    * The time for which a failure is kept and returned to further commands. If the servers did not
-   * reply, the failure is not kept, because they may be up now.
+   * reply, the failure is not kept, because the servers may be up at the next command.
    */
   private static Duration keptFailure(Throwable failure) {
     return isSilence(failure) ? Duration.ZERO : FAILURE_KEPT;

@@ -42,8 +42,8 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * Executes a command. It is called after the router has {@linkplain #startedOrSilent started},
-   * and not for commands on the client's own sessions.
+   * Executes a command. This class calls the method after the router has {@linkplain
+   * #startedOrSilent started}. Commands on the client's own sessions are executed by this class.
    */
   protected abstract Mono<BsonDocument> run(OpMsg command);
 

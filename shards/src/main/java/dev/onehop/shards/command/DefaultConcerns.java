@@ -29,7 +29,7 @@ final class DefaultConcerns {
       Set.of("insert", "update", "delete", "findAndModify", "findandmodify");
 
   private volatile BsonDocument readConcern = new BsonDocument("level", new BsonString("local"));
-  // The server's own default since 5.0, used until the cluster has replied.
+  // Until the cluster has replied, the default of servers since 5.0 is used.
   private volatile BsonDocument writeConcern = new BsonDocument("w", new BsonString("majority"));
 
   private volatile byte[] encodedReadConcern = {};
@@ -93,8 +93,8 @@ final class DefaultConcerns {
   }
 
   /**
-   * The encoded fields for a command without a concern, as BSON elements without a document around
-   * them.
+   * The concern for a command that has none, encoded as a BSON element without a document around
+   * it.
    *
    * @param command the name of a read or a write
    */

@@ -59,8 +59,9 @@ final class OneShardForwarding {
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
   /**
-   * The encoded fields that are added to the commands routed by one routing table, by shard and
-   * format. They are BSON elements without a document around them.
+   * The encoded version fields for the commands that are routed by one routing table. They depend
+   * on the shard and on the version format. The fields are BSON elements without a document around
+   * them.
    */
   private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
 
@@ -112,7 +113,7 @@ final class OneShardForwarding {
         | IndexOutOfBoundsException
         | BsonSerializationException
         | ShardKeyException e) {
-      // The caller then calls execute, which reports the error.
+      // After null, the caller calls execute, which reports the error.
       return null;
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
@@ -161,7 +162,7 @@ final class OneShardForwarding {
             key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
   }
 
-  /** The elements of an encoded document, without its frame. */
+  /** The encoded elements of a document, without the document's length and final NUL. */
   static byte[] elements(BsonDocument document) {
     java.nio.ByteBuffer bytes =
         new RawBsonDocument(document, new BsonDocumentCodec()).getByteBuffer().asNIO();
@@ -240,7 +241,7 @@ final class OneShardForwarding {
       }
     }
 
-    /** Whether this code, and not the driver, sends the command again after a broken connection. */
+    /** Whether OneHop, and not the driver, sends the command again after a broken connection. */
     private boolean isSentAgainHere() {
       Retryability retryability = statement.retryability();
       return retryability.afterBreak() && (driver == null || !driver.afterBreak(retryability));

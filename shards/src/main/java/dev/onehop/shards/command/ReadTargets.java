@@ -28,7 +28,8 @@ public final class ReadTargets {
       case "find" -> Targeter.find(table, CommandFields.document(body, "filter"), options);
       case "count", "distinct" ->
           Targeter.find(table, CommandFields.document(body, "query"), options);
-      // The query must contain the whole shard key, as for a mongos before 7.0.
+      // This case is separate, because the query of a findAndModify must contain the whole shard
+      // key. A mongos before 7.0 has the same rule.
       case "findAndModify", "findandmodify" ->
           Targeter.findAndModify(table, CommandFields.document(body, "query"), options);
       case "aggregate" -> Targeter.aggregate(table, pipeline(body), options);

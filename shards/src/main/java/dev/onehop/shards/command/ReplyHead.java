@@ -5,7 +5,7 @@ import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
 import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 
-/** The fields of a reply that are needed before it is returned. */
+/** The fields of an encoded reply that OneHop checks before it returns the reply. */
 public final class ReplyHead {
   private static final int FLAGS_AT = 16;
   private static final int BODY_AT = 21;
@@ -43,7 +43,7 @@ public final class ReplyHead {
     return head;
   }
 
-  /** Whether the reply has a result only: no errors and no open cursor. */
+  /** Whether the reply has neither errors nor an open cursor. */
   public boolean isPlain() {
     return ok && !errors && cursorIdAt < 0;
   }

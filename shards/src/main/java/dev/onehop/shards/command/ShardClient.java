@@ -33,8 +33,8 @@ public final class ShardClient {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
 
   /**
-   * The longest wait for a refresh in {@link #newest}. If the refresh takes longer, only later
-   * operations use its table.
+   * The longest wait for a refresh in {@link #newest}. If the refresh takes longer, the caller
+   * continues with the old table, and later operations use the new one.
    */
   private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -46,7 +46,8 @@ public final class ShardClient {
   private final @Nullable Participation transactions;
 
   /**
-   * Adds shards to transactions, for a caller that coordinates transactions itself. Thread-safe.
+   * Adds shards to transactions. A caller that coordinates transactions itself implements this
+   * interface, which must be thread-safe.
    */
   public interface Participation {
     /** Adds a shard to a command's transaction, and returns the command for this shard. */
@@ -103,7 +104,7 @@ public final class ShardClient {
   public Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
     return shard(shard, command)
-        // A table that names a removed shard is stale.
+        // If the shard is not found, the table is stale: it names a removed shard.
         .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
@@ -123,8 +124,8 @@ public final class ShardClient {
   }
 
   /**
-   * Sends a command of a transaction. No default concerns are added, because the transaction adds
-   * its concerns. A refusal may end the transaction.
+   * Sends a command of a transaction. No default concerns are added, because the transaction has
+   * its own concerns, which {@code transactions} adds. A refusal may end the transaction.
    */
   private static Mono<Answer> inTransaction(
       Participation transactions,
@@ -146,7 +147,8 @@ public final class ShardClient {
 
   /**
    * Whether the table of a collection is loaded within {@link RoutingCatalog#MOMENT}. Also true if
-   * the load fails within this time, because the error is then known.
+   * the load fails within this time. The command then fails at once with the same error, and does
+   * not wait.
    */
   public Mono<Boolean> isKnownSoon(String namespace) {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
@@ -154,8 +156,8 @@ public final class ShardClient {
 
   /**
    * Refreshes the table. Returns the given table if the refresh fails or takes more than a second.
-   * The method is for decisions after which no shard gets the command: no shard can then detect
-   * that the table is stale.
+   * The method is for callers that may send the command to no shard. No shard can then detect that
+   * the table is stale.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
@@ -205,7 +207,7 @@ public final class ShardClient {
     return tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
   }
 
-  /** The reply; {@link StaleRoute} if the shard refused the whole command as stale. */
+  /** Emits the answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
   public static Mono<Answer> refuseStale(Answer answer) {
     BsonDocument reply = answer.document();
     return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
@@ -214,7 +216,8 @@ public final class ShardClient {
   }
 
   /**
-   * Like {@link #refuseStale}, for a write with one statement, whose refusal may be a write error.
+   * Like {@link #refuseStale}, for a write with one statement. A shard may also return the refusal
+   * of such a write as a write error.
    */
   public static Mono<Answer> refuseStaleStatement(Answer answer) {
     for (BsonValue each : answer.document().getArray("writeErrors", new BsonArray())) {

@@ -170,7 +170,7 @@ final class ShardStatement {
     return document;
   }
 
-  /** Whether the command has its own read or write concern. */
+  /** Whether the command contains a read or write concern, so that no default is added. */
   boolean hasConcern() {
     return head.readConcern() != null || head.writeConcern() != null;
   }

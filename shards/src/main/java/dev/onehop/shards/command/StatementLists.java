@@ -27,8 +27,8 @@ public final class StatementLists {
 
   /**
    * A command with some of its statements. If the command is retryable, {@code stmtIds} contains
-   * the ids that the statements have in the whole command. If a chunk moves, a statement thus has
-   * the same id in the new owner's retry history.
+   * the ids that the statements have in the whole command. A statement thus has the same id in the
+   * retry history of a new owner, if its chunk moves.
    *
    * @param statements all statements of the command
    * @param indexes the indexes of the statements to keep
@@ -51,7 +51,8 @@ public final class StatementLists {
 
   private static BsonArray statementIds(OpMsg command, List<Integer> indexes) {
     BsonValue given = command.body().get("stmtIds");
-    // A copy, because an array in a message is read from its start for each index.
+    // The ids are copied to a list, because access by index reads an encoded array from its start
+    // each time.
     List<BsonValue> all = given == null ? List.of() : List.copyOf(given.asArray());
     BsonArray ids = new BsonArray();
     for (int index : indexes) {

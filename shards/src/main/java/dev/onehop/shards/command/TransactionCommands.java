@@ -27,8 +27,8 @@ public final class TransactionCommands {
    * Adds labels to the failure of a transaction's command if a server could not be reached or
    * refused all attempts as stale. The drivers' specification "Transactions" requires these labels.
    * After a failed statement, the driver may retry the whole transaction. After a failed commit or
-   * abort, it may retry only this command, also at another router. The exception of a broken
-   * connection stays the cause.
+   * abort, it may retry only this command, also at another router. If a connection broke, its
+   * exception stays the cause of the labelled failure.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;

@@ -16,7 +16,7 @@ import reactor.core.publisher.Sinks;
  * <p>Thread-safe.
  */
 public final class TransactionTurns {
-  /** The last turn of each session. The entry is removed when this turn ends. */
+  /** The last turn of each session. A session's entry is removed when its last turn ends. */
   private final Map<BsonValue, Turn> last = new ConcurrentHashMap<>();
 
   /** The turn of a command that belongs to no transaction. */
@@ -49,7 +49,7 @@ public final class TransactionTurns {
   }
 
   /**
-   * Takes the turn for a command if the command need not wait.
+   * Returns the turn of a command if the command need not wait.
    *
    * @param session the session of a transaction's command; null for any other command, which never
    *     waits

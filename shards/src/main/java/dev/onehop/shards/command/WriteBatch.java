@@ -42,7 +42,7 @@ import reactor.core.publisher.Mono;
  * <p>An instance runs once.
  */
 public abstract class WriteBatch {
-  /** As {@code kMaxWriteBatchSize} of the servers. */
+  /** The most statements in a command, equal to {@code kMaxWriteBatchSize} of the servers. */
   private static final int MAX_SIZE = 100_000;
 
   private final ShardClient client;
@@ -74,8 +74,8 @@ public abstract class WriteBatch {
 
   /**
    * Called when a shard has refused a part because one of its statements would move its document to
-   * another shard. The statements before this statement were executed, the statements after it were
-   * not.
+   * another shard. The statements of the part before this statement were executed. Those after it
+   * were not.
    */
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
@@ -114,8 +114,8 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Returns the reply. If no shard has replied, the command fails as a whole instead, and the
-   * driver may send it again.
+   * Returns the reply. If statements have failed and no shard has replied, the command fails as a
+   * whole. The driver may then send it again.
    */
   private Mono<BsonDocument> orNotAnswered() {
     return unanswered != null && !answered ? Mono.error(unanswered) : Mono.just(reply());
@@ -183,7 +183,7 @@ public abstract class WriteBatch {
     }
   }
 
-  /** Adds the reply of one shard, for a statement that several shards execute. */
+  /** Adds one shard's reply to a statement that several shards execute. */
   protected final void add(String shard, BsonDocument reply, int index) {
     synchronized (result) {
       answered = true;
@@ -191,7 +191,10 @@ public abstract class WriteBatch {
     }
   }
 
-  /** Called when all shards that own data of these statements have replied. */
+  /**
+   * Marks statements as executed. Called when all shards with data of these statements have
+   * replied.
+   */
   protected final void done(List<Integer> indexes) {
     synchronized (result) {
       indexes.forEach(pending::remove);
@@ -280,8 +283,9 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Called when the outcome of statements is unknown. Statements for other shards are still
-   * executed. In a transaction they are not, because the transaction has failed.
+   * Called when the outcome of statements is unknown. Outside of a transaction, the statements for
+   * other shards are still executed. A transaction has failed, so none of its further statements is
+   * executed.
    */
   protected final Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
     if (failure instanceof StaleRoute || isOfTransaction()) {
@@ -304,7 +308,7 @@ public abstract class WriteBatch {
 
   /**
    * Sends statements to their owner. Executed statements are removed from {@link #pending}, and
-   * statements that were refused as stale stay.
+   * statements that the shard refused as stale stay there.
    */
   protected final Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
     return ofPart(client.send(table, shard, part(indexes)), indexes)
@@ -318,7 +322,7 @@ public abstract class WriteBatch {
         .onErrorResume(failure -> notAnswered(failure, indexes));
   }
 
-  /** Adds the reply to a part that was sent alone. */
+  /** Adds the reply to a part of the batch, for example to a statement that was sent alone. */
   protected final Mono<Void> settle(BsonDocument reply, List<Integer> indexes) {
     synchronized (result) {
       answered = true;
@@ -327,7 +331,8 @@ public abstract class WriteBatch {
         indexes.forEach(pending::remove);
         return Mono.empty();
       }
-      // An ordered batch stops at the refused statement. Later statements were not executed.
+      // An ordered batch stops at the first refused statement, so the later statements stay
+      // pending, too.
       int firstStale = stale.get(0);
       for (int index : indexes) {
         boolean untried = ordered ? index >= firstStale : stale.contains(index);

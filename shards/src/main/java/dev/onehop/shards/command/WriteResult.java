@@ -42,7 +42,8 @@ public final class WriteResult {
   private int modified;
   private boolean countsModified;
   private final List<BsonDocument> upserted = new ArrayList<>();
-  // One error per statement, even if several shards return an error for it.
+  // By statement index, the first error of each statement. Several shards may return an error for a
+  // statement.
   private final SortedMap<Integer, BsonDocument> errors = new TreeMap<>();
   private final List<BsonValue> retried = new ArrayList<>();
   private final List<BsonDocument> writeConcernErrors = new ArrayList<>();
@@ -86,7 +87,9 @@ public final class WriteResult {
         && reply.isDocument("postImage");
   }
 
-  /** Adds a shard's reply, as {@link #add(BsonDocument, List)} does. */
+  /**
+   * Like {@link #add(BsonDocument, List)}, but adds the shard's name to its write concern error.
+   */
   List<Integer> add(String shard, BsonDocument reply, List<Integer> indexes) {
     return add(atShard(shard, reply), indexes);
   }
@@ -110,7 +113,7 @@ public final class WriteResult {
    *
    * @param reply the reply
    * @param indexes for each statement of the part, its index in the batch
-   * @return the indexes in the batch of the statements that were refused as stale, in order. These
+   * @return the statements that the shard refused as stale, as indexes in the batch, in order. Such
    *     refusals do not count as errors
    */
   public List<Integer> add(BsonDocument reply, List<Integer> indexes) {
@@ -183,8 +186,8 @@ public final class WriteResult {
   }
 
   /**
-   * Whether a single statement is complete after a shard's reply, because the shard found the
-   * document or failed.
+   * Whether no further shard needs to try a statement on one document: this shard has found the
+   * document, or has returned an error.
    */
   public static boolean settles(BsonDocument reply) {
     return !ErrorCodes.ok(reply)
@@ -254,7 +257,10 @@ public final class WriteResult {
                         .collect(joining(" :: and :: ", SEVERAL, ""))));
   }
 
-  /** Describes the error of a part. This error may already contain the errors of several shards. */
+  /**
+   * The text of a part's error. If the error already combines the errors of several shards, the
+   * text is their list.
+   */
   private static String described(BsonDocument error) {
     String message = message(error);
     return message.startsWith(SEVERAL)

@@ -13,7 +13,7 @@ import org.bson.BsonValue;
 public final class WriteTargets {
   private WriteTargets() {}
 
-  /** The target of a statement under {@code table}. */
+  /** The target of a statement according to {@code table}. */
   public static Target of(RoutingTable table, String command, BsonDocument statement) {
     return switch (command) {
       case "insert" -> Targeter.insert(table, statement);
@@ -48,7 +48,7 @@ public final class WriteTargets {
     };
   }
 
-  /** The collation and the variables of a statement or of a whole command. */
+  /** The collation and the variables ({@code let}) of a statement or of a whole command. */
   public static TargetingOptions options(BsonDocument source) {
     BsonDocument collation = source.get("collation") instanceof BsonDocument given ? given : null;
     BsonDocument let = source.get("let") instanceof BsonDocument given ? given : null;

@@ -45,7 +45,7 @@ public final class CursorReplies {
         : 0;
   }
 
-  /** The documents of a batch, the first or a later one. */
+  /** The documents of a cursor's first or later batch. */
   public static List<RawBsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
     BsonArray batch =

@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * The open cursors of clients, by the clients' cursor ids. A cursor that is not used for ten
- * minutes is closed, as on a server. The reason: its client may never have received the reply with
- * the cursor id.
+ * minutes is closed, as on a server. This is necessary because the client may never have received
+ * the reply with the cursor id.
  *
  * <p>Thread-safe. Only one request at a time uses a single cursor, because clients wait for each
  * reply.
@@ -81,7 +81,9 @@ public final class Cursors {
     }
   }
 
-  /** Adds a cursor under a new id: {@code wanted}, unless another cursor has it. */
+  /**
+   * Adds a cursor and returns its id: {@code wanted}, or a random id if another cursor has that id.
+   */
   public long add(long wanted, OpenCursor cursor) {
     long now = nanoTime.getAsLong();
     sweep(now);
@@ -138,8 +140,8 @@ public final class Cursors {
   }
 
   /**
-   * Removes a cursor after its last batch. After an error it also closes the cursor, because the
-   * server may keep it.
+   * Removes a cursor after its last batch. After an error, closes the cursor at the server, too,
+   * because the server may keep it open.
    */
   private Mono<BsonDocument> endedIfLast(BsonDocument reply, long id, Kept kept) {
     if (!ErrorCodes.ok(reply)) {
@@ -165,9 +167,7 @@ public final class Cursors {
         .then();
   }
 
-  /**
-   * Returns a server's reply for the client, and adds the cursor of the reply if it is still open.
-   */
+  /** Returns a server's reply for the client. If the reply has an open cursor, adds the cursor. */
   public BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
     BsonDocument reply = answer.document();
     long id = CursorReplies.id(reply);

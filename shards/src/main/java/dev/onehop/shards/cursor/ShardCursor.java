@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A cursor at one server. It returns the documents that the shard owned when the cursor was opened.
- * It is therefore read to its end at this server, even if ranges move.
+ * Later batches therefore come from the same server, even if ranges move.
  */
 public final class ShardCursor implements OpenCursor {
   private static final List<String> STABLE_API =
@@ -104,7 +104,10 @@ public final class ShardCursor implements OpenCursor {
     return sendOn(command);
   }
 
-  /** The next batch of a tailable cursor. The server may wait up to {@code wait} for documents. */
+  /**
+   * The next batch of a tailable cursor. If there is no new document, the server waits for at most
+   * {@code wait}.
+   */
   public Mono<BsonDocument> awaitNext(Duration wait) {
     return sendOn(getMore().append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis()))));
   }
@@ -119,7 +122,10 @@ public final class ShardCursor implements OpenCursor {
     return command;
   }
 
-  /** With partial results, a lost server ends the cursor without an error. */
+  /**
+   * Sends a getMore. If the client allows partial results and the server is lost, the cursor ends
+   * without an error.
+   */
   private Mono<BsonDocument> sendOn(BsonDocument getMore) {
     Mono<BsonDocument> sent =
         replicaSet.sendTo(server, OpMsg.command(getMore)).map(Answer::document);

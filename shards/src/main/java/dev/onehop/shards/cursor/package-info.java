@@ -1,5 +1,5 @@
 /**
- * Open cursors at servers, which a client's getMore and killCursors refer to.
+ * The clients' open cursors, and the cursors at the servers from which their documents come.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

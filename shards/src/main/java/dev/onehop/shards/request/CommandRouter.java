@@ -40,7 +40,7 @@ public interface CommandRouter extends AutoCloseable {
    */
   ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop);
 
-  /** Whether a command counts as an operation in the meters. */
+  /** Whether the meters count a command as an operation. */
   default boolean isMeasured(String command) {
     return true;
   }
@@ -53,7 +53,7 @@ public interface CommandRouter extends AutoCloseable {
     return null;
   }
 
-  /** Completes when the cluster is usable; fails with the reason if it is not. */
+  /** Completes when the cluster is usable. If it is not usable, fails with the reason. */
   Mono<Void> started();
 
   /**

@@ -31,7 +31,7 @@ public interface CommandTrace {
   /** Records the command's name and collection; called at least once before the end. */
   default void is(String name, String collection) {}
 
-  /** Records that the command was sent to a shard that owns data it touches. */
+  /** Records that the command was sent to a shard because the shard owns data of the command. */
   default void sent(String shard, ServerAddressName server) {}
 
   /** Records that the command was sent to a mongos. */

@@ -32,11 +32,11 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
   }
 
   /**
-   * Receives the server of a command, and then its outcome. Only one method is called with the
-   * outcome, on the carrier's thread.
+   * Receives the server of a command, and then its outcome. Of the methods for an outcome, only one
+   * is called, and only once, on the carrier's thread.
    */
   public interface Outcome {
-    /** Called with the server, before the outcome. */
+    /** Called when the server of a command is chosen, before the outcome. */
     default void sending(String command, String namespace, String shard, ServerAddressName server) {
       targeting(command, namespace, true).sent(shard, server);
     }
@@ -62,7 +62,7 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
      * CommandRouter#execute}.
      *
      * @param refused whether the shard refused the command because the table is stale
-     * @param first the caller waits for this before it executes the command
+     * @param first the caller executes the command after this has completed
      */
     void notDone(boolean refused, Mono<Void> first);
 

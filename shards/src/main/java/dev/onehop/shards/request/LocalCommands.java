@@ -152,8 +152,8 @@ public final class LocalCommands {
   }
 
   /**
-   * Counts a forwarded command, which has one statement. The method {@link #answer} does not
-   * receive such a command, so it cannot count it.
+   * Counts a forwarded command, which has one statement. The method {@link #answer} cannot count
+   * such a command, because it does not receive the command.
    */
   void countForwarded(String name) {
     switch (name) {
@@ -176,7 +176,7 @@ public final class LocalCommands {
     }
   }
 
-  /** The number of statements, valid or not. */
+  /** The number of a command's statements, including invalid ones. */
   private static int statements(OpMsg request, String list) {
     return request.body().get(list) instanceof BsonArray array
         ? array.size()

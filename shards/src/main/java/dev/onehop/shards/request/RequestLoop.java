@@ -40,7 +40,8 @@ import reactor.core.publisher.Mono;
  * at a time: the thread of an event loop, or the client's thread.
  */
 public final class RequestLoop {
-  // Commands that continue or end another command, and commands whose latency users do not need.
+  // Not measured: commands that continue or end another command, and commands whose latency users
+  // do not need.
   private static final Set<String> NOT_MEASURED =
       Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
 
@@ -93,7 +94,7 @@ public final class RequestLoop {
     }
   }
 
-  /** The threads and sockets that serve requests. */
+  /** Runs the tasks of a loop one at a time, and supplies the sockets for its requests. */
   public interface Turns {
     /**
      * Runs a task when no other thread uses the loop. If the current thread uses the loop, runs the
@@ -103,10 +104,13 @@ public final class RequestLoop {
      */
     boolean run(Runnable task);
 
-    /** The carrier of forwarded commands. Outcomes may arrive on any thread. */
+    /** The carrier of forwarded commands. It may call the methods for the outcome on any thread. */
     ForwardedCommand.Carrier carrier();
 
-    /** Serves all requests on one event loop, over its sockets if it has any. */
+    /**
+     * Serves all requests on one event loop. They are forwarded over the sockets of this event
+     * loop, if it has any.
+     */
     static Turns on(EventLoop loop, CommandRouter router) {
       ForwardedCommand.Carrier carrier =
           router.carrierOn(loop instanceof CallerRunsEventLoop ? null : loop);
@@ -168,7 +172,9 @@ public final class RequestLoop {
     local.connectionOpened();
   }
 
-  /** Called when the client's connection is closed: its requests are abandoned. */
+  /**
+   * Called when the client's connection is closed. The requests of this connection are abandoned.
+   */
   public void closed() {
     closed = true;
     local.connectionClosed();
@@ -225,8 +231,8 @@ public final class RequestLoop {
 
   private void next() {
     if (looping) {
-      // The reply came while the loop below served the request, so that loop continues with the
-      // next request. A recursive call here would need a stack frame per request.
+      // The reply came while the loop below served the request, so the loop below continues with
+      // the next request. A recursive call here would need a stack frame per request.
       return;
     }
     looping = true;
@@ -269,7 +275,10 @@ public final class RequestLoop {
     }
   }
 
-  /** Forwards a request; releases the frame if it returns true. */
+  /**
+   * Forwards a request without decoding it, if possible. Releases the frame only if it returns
+   * true.
+   */
   private boolean forward(ByteBuf frame) {
     ForwardOutcome outcome = new ForwardOutcome(frame);
     current = outcome.head;
@@ -362,7 +371,7 @@ public final class RequestLoop {
   /**
    * The error reply to a handshake if no server can be reached; null if a server can be reached.
    * After this error, the driver waits for a server. The reply has the label of a network error, so
-   * the driver may retry a write for which it opened this connection.
+   * the driver may retry a write if it opened this connection for the write.
    */
   private @Nullable BsonDocument outage() {
     String outage = router.outage();
@@ -450,10 +459,10 @@ public final class RequestLoop {
   }
 
   /**
-   * The error of a broken connection, after which the driver's connection is closed, too; null if
-   * an error reply is sent instead. When a connection closes, the driver clears its whole pool,
-   * which serves all servers. The connection therefore stays open if only this server cannot be
-   * reached.
+   * The error of a broken connection to a server. After such an error, the driver's connection is
+   * closed, too. Null if the driver receives an error reply instead. When its connection closes,
+   * the driver clears its whole pool, which is used for all servers. The driver's connection
+   * therefore stays open if only this one server cannot be reached.
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
@@ -526,7 +535,9 @@ public final class RequestLoop {
       this.head = new Head(frame);
     }
 
-    /** Runs the first outcome in its turn, and drops later outcomes. */
+    /**
+     * Runs the task of the first outcome when no other thread uses the loop. Drops later outcomes.
+     */
     private void end(Runnable task, @Nullable ByteBuf reply) {
       if (!turns.run(() -> endNow(task, reply))) {
         // The connection is closed, so no client waits for the reply.

@@ -7,7 +7,9 @@ import org.bson.BsonString;
 
 /** The identity that a router announces. Thread-safe. */
 public interface RouterIdentity {
-  /** The address for clients, if they can reach the router at all. */
+  /**
+   * The router's address, as its replies contain it. The router need not listen at this address.
+   */
   ServerAddressName advertised();
 
   /**

@@ -261,7 +261,7 @@ class RoutingCatalogTest {
         + "}}}";
   }
 
-  /** Finds views. A result is used only once, so each use of a name causes a new check. */
+  /** Finds views. No result is used again, so each use of a name causes a new check. */
   private static final class ShortLivedViews implements Views {
     private volatile Mono<Boolean> view = Mono.just(false);
     private final AtomicInteger looks = new AtomicInteger();

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The formats by server version, from the sources of the servers. The formats of 6.0 were also
- * tested with a server.
+ * The format of the shard version for each server version, from the sources of the servers. The
+ * format of 6.0 was also tested with a server.
  */
 class VersionFormatTest {
   private static final RoutingTable SHARDED =

@@ -6,7 +6,10 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The contents of {@code connectionStatus} with which an 8.0 shard accepts direct operations. */
+/**
+ * For some replies to {@code connectionStatus}, whether a shard of 8.0 refuses the user's direct
+ * operations.
+ */
 class ClusterCheckTest {
   @ParameterizedTest
   @CsvSource(

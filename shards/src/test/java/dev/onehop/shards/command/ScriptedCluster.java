@@ -73,7 +73,7 @@ public final class ScriptedCluster implements AutoCloseable {
   /** In place of a reply: the server closes the connection. */
   public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
 
-  /** Returns the reply of a server; null for the default reply. */
+  /** Returns a server's reply to a command; null for the default reply. */
   public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
 
   private record HeldBack(BsonDocument command, ChannelHandlerContext context, ByteBuf reply) {}
@@ -160,15 +160,15 @@ public final class ScriptedCluster implements AutoCloseable {
     return router;
   }
 
-  /** Sets the router that executes the commands. Call it before the first command. */
+  /** Sets the router that executes the commands. Call this method before the first command. */
   public synchronized ScriptedCluster routedBy(Function<ClusterState, CommandRouter> router) {
     routers = router;
     return this;
   }
 
   /**
-   * Makes the commands those of a driver, which retries them after a broken connection. Call it
-   * before the first command.
+   * Makes the router treat all commands as commands of a driver, which retries them after a broken
+   * connection. Call this method before the first command.
    */
   public synchronized ScriptedCluster underADriver() {
     driver = new DriverRetries(true, true);
@@ -176,14 +176,16 @@ public final class ScriptedCluster implements AutoCloseable {
   }
 
   /**
-   * Makes a mongos or the config server the seed, to which the router sends commands that no single
-   * shard executes.
+   * Makes a mongos or the config server the seed. The router sends commands to the seed if no
+   * single shard executes them.
    */
   public void seed(String server) {
     seed = server;
   }
 
-  /** Makes the selection of a shard's server end without a server and without an error. */
+  /**
+   * Makes the router find no server of a shard: the selection completes empty, without an error.
+   */
   public void selectNone() {
     selectsNone = true;
   }
@@ -219,7 +221,7 @@ public final class ScriptedCluster implements AutoCloseable {
     scripts.put(server, script);
   }
 
-  /** Makes a server delay its replies to some commands until {@link #release}. */
+  /** Makes a server keep back its replies to some commands until {@link #release} is called. */
   public void hold(String server, Predicate<BsonDocument> commands) {
     held.put(server, commands);
   }
@@ -259,7 +261,7 @@ public final class ScriptedCluster implements AutoCloseable {
     return executing(command).block(TIMEOUT);
   }
 
-  /** Like {@link #execute}, as a cold publisher. */
+  /** Like {@link #execute}, but the command is executed when the caller subscribes. */
   public Mono<BsonDocument> executing(String command) {
     BsonDocument body = BsonDocument.parse(command);
     return router()
@@ -370,7 +372,10 @@ public final class ScriptedCluster implements AutoCloseable {
     return table.getArray(collection, new BsonArray());
   }
 
-  /** The metadata of the collection as it was before, when it was sharded by another field. */
+  /**
+   * The older metadata of the collection {@code it.c}, from a time when it was sharded by another
+   * field.
+   */
   public static BsonArray formerMetadata(String collection, String shardKey) {
     return BsonDocument.parse(
             TABLE
@@ -397,7 +402,7 @@ public final class ScriptedCluster implements AutoCloseable {
         .append("ok", new BsonInt32(1));
   }
 
-  /** The first batch of a cursor that has more. */
+  /** A first batch with one document, of a cursor that is still open. */
   public static BsonDocument openCursor(long id) {
     BsonDocument answer = cursor(new BsonArray(List.of(new BsonDocument("_id", new BsonInt32(1)))));
     answer.getDocument("cursor").put("id", new BsonInt64(id));

@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.mongodb.config.AbstractReactiveMongoConfiguration;
 import org.springframework.data.mongodb.repository.config.EnableReactiveMongoRepositories;
 
-/** The configuration of a Spring application. The client is a bean of the test. */
+/** The configuration of a Spring application. The test adds the client as a bean. */
 @Configuration
 @EnableReactiveMongoRepositories(considerNestedRepositories = true)
 class Application extends AbstractReactiveMongoConfiguration {

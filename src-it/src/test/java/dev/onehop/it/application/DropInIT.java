@@ -80,7 +80,7 @@ import org.springframework.data.mongodb.core.query.Update;
 @MethodSource("modes")
 @ShardedCluster
 class DropInIT {
-  /** All modes with {@code -Dfull}, otherwise one mode for each driver. */
+  /** With {@code -Dfull}, all modes. Otherwise, one mode for each driver. */
   static List<Mode> modes() {
     return RoutedModes.FULL
         ? List.of(
@@ -277,7 +277,7 @@ class DropInIT {
           session.abortTransaction();
         }
       }
-      // A read outside of the session might reach a shard before the commit does.
+      // These reads use the session. Without it, a read might reach a shard before the commit does.
       assertThat(balance(accounts.find(session, Filters.eq(10)).first())).isEqualTo(95);
       assertThat(balance(accounts.find(session, Filters.eq(110)).first())).isEqualTo(102);
       assertThat(balance(accounts.find(session, Filters.eq(210)).first())).isEqualTo(103);
@@ -569,7 +569,7 @@ class DropInIT {
     MongoCollection<Document> unsharded = database.getCollection("plain" + ++collections);
     unsharded.insertOne(new Document("_id", "before"));
     try (ClientSession session = client.startSession()) {
-      // Reads from all shards, so that the session's time is not before the last write of any
+      // Reads from all shards. The session's time is then not earlier than the last write on any
       // shard.
       accounts.find(session, Filters.eq(1)).first();
       accounts.find(session, Filters.eq(101)).first();
@@ -641,7 +641,7 @@ class DropInIT {
     assertThat(accounts.findOneAndDelete(Filters.eq(777)).id).isEqualTo(777);
   }
 
-  /** The POJO codec maps the public fields. */
+  /** A class for the driver's POJO codec, which maps the public fields. */
   public static final class Account {
     public int id;
     public int balance;

@@ -14,7 +14,7 @@ public final class Accounts {
 
   private Accounts() {}
 
-  /** Shards an empty collection for the accounts. */
+  /** Creates an empty sharded collection for the accounts. */
   public static void shard(Testbed testbed, String namespace) {
     testbed.shardCollection(
         namespace,

@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The unchanged build of OneHop with other releases of the driver. The Maven executions of this tag
- * put them in place of the release that it was built with.
+ * Runs the unchanged build of OneHop with other releases of the driver. The Maven executions for
+ * this tag replace the driver release that OneHop was built with.
  */
 @Tag("driver-version")
 @ShardedCluster
@@ -50,8 +50,8 @@ class DriverVersionIT {
 
   @Test
   void driverIsTheOneToBeTested() throws ReflectiveOperationException {
-    // Reads the version by reflection, because the compiler would copy the constant of the build's
-    // driver.
+    // Reads the version by reflection. Otherwise the compiler would copy the constant of the driver
+    // that OneHop is built with.
     Object version =
         Class.forName("com.mongodb.internal.build.MongoDriverVersion")
             .getField("VERSION")

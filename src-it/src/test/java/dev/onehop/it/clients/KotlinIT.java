@@ -77,7 +77,10 @@ class KotlinIT extends LanguageTests {
     }
   }
 
-  /** Calls a suspending function of Kotlin. In Java, it has a continuation as a parameter. */
+  /**
+   * Calls a suspending function of Kotlin. In Java, such a function has a continuation as its last
+   * parameter.
+   */
   private static <T> T run(Function<Continuation<? super T>, Object> function) {
     try {
       return BuildersKt.runBlocking(

@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Operations of the driver of another JVM language, over a router. */
+/** Tests the driver of another JVM language over a router. */
 @ShardedCluster
 abstract class LanguageTests {
   private static SharedCluster cluster;
 
-  /** A client of the driver, and one of its collections. */
+  /** A client of the tested driver, with one collection. */
   interface Client extends AutoCloseable {
     void insertMany(List<Document> documents);
 

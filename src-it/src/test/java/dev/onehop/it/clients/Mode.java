@@ -55,7 +55,7 @@ public enum Mode {
     return routing == RoutingMode.DIRECT;
   }
 
-  /** The same driver without OneHop. */
+  /** The mode with the same driver and without OneHop. */
   public Mode plain() {
     return driver == Driver.SYNC ? PLAIN_SYNC : PLAIN;
   }

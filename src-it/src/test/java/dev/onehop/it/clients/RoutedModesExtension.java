@@ -19,11 +19,11 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Chooses the modes, and passes its mode to each test. */
+/** Chooses the modes, and passes to each test the mode that it runs with. */
 final class RoutedModesExtension implements TestTemplateInvocationContextProvider {
   private static final Namespace NAMESPACE = Namespace.create(RoutedModesExtension.class);
 
-  /** After this time, clients know of migrations. */
+  /** The refresh interval of the clients. After this time, they know of migrations. */
   private static final Duration REFRESH = Duration.ofSeconds(2);
 
   @Override
@@ -103,8 +103,8 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
   }
 
   /**
-   * Lets JUnit call a method with this parameter, because the extension of {@code @ShardedCluster}
-   * provides it.
+   * The shared cluster of the test class. The extension of {@code @ShardedCluster} provides it only
+   * as a parameter, so JUnit has to call a method that has this parameter.
    */
   private static SharedCluster cluster(ExtensionContext context) {
     try {

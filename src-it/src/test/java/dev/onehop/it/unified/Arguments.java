@@ -93,7 +93,7 @@ final class Arguments {
     return value(name).asArray().stream().map(BsonValue::asDocument).toList();
   }
 
-  /** An update: a document or a pipeline. */
+  /** The value of an argument that is an update: a document or a pipeline. */
   Object update(String name) {
     BsonValue value = value(name);
     return value.isArray() ? documents(name) : value.asDocument();
@@ -166,8 +166,8 @@ final class Arguments {
   }
 
   /**
-   * The methods of the public interfaces come first, because the driver's classes behind them are
-   * internal.
+   * The methods of an object's options. Those of the public interfaces come first, because the
+   * driver's implementing classes are internal.
    */
   private static List<Method> methods(Object options) {
     return Stream.concat(

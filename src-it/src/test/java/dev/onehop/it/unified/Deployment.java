@@ -37,13 +37,13 @@ interface Deployment extends AutoCloseable {
   /** The cluster time after the last {@link #prepare}. */
   @Nullable BsonDocument clusterTime();
 
-  /** The reason that a test cannot run on these servers in a mode; empty if it can. */
+  /** The reason why a test cannot run on these servers in a mode; empty if it can run. */
   String cannot(SpecificationTest test, Mode mode);
 
   /**
    * Sets a fail point until {@link #reset}.
    *
-   * @param server the server; null for the server of a read from the primary
+   * @param server the server; null for the server to which a read from the primary goes
    */
   void failPoint(@Nullable ServerAddress server, BsonDocument command);
 

@@ -31,7 +31,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The named objects of a test: clients, databases, sessions, cursors, results. */
 final class Entities implements AutoCloseable {
-  /** The pause between checks of a server while an operation waits for it. */
+  /**
+   * The shortest pause between a monitor's checks of a server, for operations that wait for the
+   * server.
+   */
   private static final long LOOK_MILLIS = 50;
 
   private static final long HEARTBEAT_MILLIS = 500;
@@ -67,7 +70,7 @@ final class Entities implements AutoCloseable {
     return logs.get(client);
   }
 
-  /** The identifier of a session, which may be closed. */
+  /** The identifier of a session, even after the session was closed. */
   BsonDocument lsid(String session) {
     return sessions.get(session);
   }
@@ -254,7 +257,7 @@ final class Entities implements AutoCloseable {
           try {
             ((AutoCloseable) entity).close();
           } catch (Exception e) {
-            // A test may leave an object that cannot be closed.
+            // Expected: a test may leave an object that cannot be closed.
           }
         }
       }

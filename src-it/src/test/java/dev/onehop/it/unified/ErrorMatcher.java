@@ -26,7 +26,7 @@ final class ErrorMatcher {
   }
 
   /**
-   * @throws AssertionError if the exceptions differ, with the actual one as its cause
+   * @throws AssertionError if the exceptions differ; its cause is the actual exception
    */
   void matches(BsonDocument expected, Throwable error) {
     try {

@@ -58,7 +58,8 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
    * @param name the name in the specification, such as {@code commandStartedEvent}
    * @param type {@code command} or {@code cmap}
    * @param event the event of the driver
-   * @param content the command or the reply, which the event itself holds only while it is handled
+   * @param content a copy of the command or the reply, because the event has it only until the
+   *     listener returns
    */
   record Event(String name, String type, Object event, BsonDocument content) {}
 
@@ -91,7 +92,10 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
     return events.stream().filter(each -> type.equals("all") || each.type().equals(type)).toList();
   }
 
-  /** The last two commands that were sent, even if the test does not observe them. */
+  /**
+   * The last two commands that the client has sent, including commands that the test does not
+   * observe.
+   */
   List<BsonDocument> lastTwoCommands() {
     return started.subList(started.size() - 2, started.size());
   }
@@ -120,8 +124,9 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
   }
 
   /**
-   * Without a batch size, the reactive driver sends the number of requested documents. Here it is
-   * the largest integer, because all documents are requested.
+   * Removes a batch size that the test has not set. If none is set, the reactive driver sends the
+   * number of requested documents. This is the largest integer, because the test requests all
+   * documents.
    */
   private static void withoutDemand(BsonDocument holder) {
     holder.remove("batchSize", new BsonInt32(Integer.MAX_VALUE));

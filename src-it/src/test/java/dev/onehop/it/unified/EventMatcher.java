@@ -31,7 +31,7 @@ final class EventMatcher {
   }
 
   /**
-   * Compares the events, and waits some time for late ones.
+   * Compares the client's events with the expected events, and waits some time for late ones.
    *
    * @param fetchesAhead whether the client may send more commands for its cursors than the test
    *     needs
@@ -69,7 +69,7 @@ final class EventMatcher {
     }
   }
 
-  /** Leaves out events of cursors that are not expected. */
+  /** Leaves out events of getMore and killCursors that are not expected. */
   private List<Event> withoutWhatIsAhead(List<Event> actual, List<BsonDocument> wanted) {
     List<Event> left = new ArrayList<>();
     for (Event event : actual) {

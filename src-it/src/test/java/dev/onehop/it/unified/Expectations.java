@@ -40,7 +40,7 @@ final class Expectations {
   private final Map<String, String> unsharded = new HashMap<>();
   private final Map<String, String> leftOut = new HashMap<>();
 
-  /** Reads the sections for one mode on one kind of deployment. */
+  /** Reads those sections of the lists that apply to one mode on one kind of deployment. */
   static Expectations of(Mode mode, String topology) {
     Expectations expectations = new Expectations();
     for (String list : List.of("plain.txt", "differences.txt")) {

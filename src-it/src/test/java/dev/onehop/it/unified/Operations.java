@@ -107,7 +107,10 @@ final class Operations {
     return cursor((MongoCursor<?>) target, name, arguments);
   }
 
-  /** A call of the driver. Each method also has a form with the session as its first argument. */
+  /**
+   * A call of the driver. Each method of the driver also has a form with the session as its first
+   * argument.
+   */
   private record Call(Object target, @Nullable ClientSession session) {
     @Nullable Object to(String name, Object... arguments) {
       List<Object> all = new ArrayList<>(Arrays.asList(arguments));
@@ -388,8 +391,8 @@ final class Operations {
   }
 
   /**
-   * With a time limit, creates the index as a list of one, because only {@code createIndexes} has
-   * this option.
+   * Creates an index. With a time limit, calls {@code createIndexes} with this one index, because
+   * {@code createIndex} has no option for the limit.
    */
   private static @Nullable Object createIndex(Call call, Arguments arguments) {
     BsonDocument keys = arguments.document("keys");

@@ -38,7 +38,7 @@ final class Requirements {
           .getDatabase("admin")
           .runCommand(new BsonDocument("getParameter", new BsonString("*")), BsonDocument.class);
     } catch (MongoException e) {
-      return new BsonDocument(); // The stand-in router has no parameters.
+      return new BsonDocument(); // The stand-in router has no server parameters.
     }
   }
 

@@ -84,7 +84,8 @@ final class ShardedDeployment implements Deployment {
     String database = data.getString("databaseName").getValue();
     String name = data.getString("collectionName").getValue();
     MongoCollection<Document> collection = internal.getDatabase(database).getCollection(name);
-    // A capped collection, a view or a time series can't be sharded, or not by this key.
+    // A collection with options is not sharded: a capped collection, a view or a time series cannot
+    // be sharded, or not by this key.
     boolean create = !sharded || data.containsKey("createOptions");
     if (!create) {
       if (isSharded(database + "." + name)) {
@@ -118,9 +119,9 @@ final class ShardedDeployment implements Deployment {
   public String cannot(SpecificationTest test, Mode mode) {
     Set<String> failPoints = test.failPoints();
     if (!mode.isPlain() && !failPoints.isEmpty()) {
-      // In direct mode, commands do not reach the mongos with the fail point. In targeted mode,
-      // commands go to all mongoses, and OneHop's reads of the metadata use up the counted
-      // failures.
+      // In direct mode, commands do not reach the mongos that has the fail point. In targeted mode,
+      // commands go to all mongoses, and OneHop's reads of the metadata use up the failures that
+      // the fail point counts.
       return "fail points of a router are for clients of that router only";
     }
     return Set.of("failCommand").containsAll(failPoints)
@@ -129,8 +130,8 @@ final class ShardedDeployment implements Deployment {
   }
 
   /**
-   * Without a server, sets the fail point on the first mongos, which every client with one mongos
-   * uses.
+   * If {@code server} is null, sets the fail point on the first mongos, because every client with a
+   * single mongos uses it.
    */
   @Override
   public void failPoint(@Nullable ServerAddress server, BsonDocument command) {

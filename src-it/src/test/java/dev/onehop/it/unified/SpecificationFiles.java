@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Assumptions;
  * They are downloaded once into OneHop's cache folder.
  */
 final class SpecificationFiles {
-  /** The folders in the order of the run. The tests of the runner come first. */
+  /** The folders in the order of the run. The tests of the test runner itself come first. */
   static final List<String> FOLDERS =
       List.of(
           "unified-test-format/valid-pass",

@@ -8,7 +8,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Also downloads the tests for the integration tests, which may have no network. */
+/**
+ * Checks the files of the specification tests. To read them, it downloads them, so that the
+ * integration tests need no network.
+ */
 class SpecificationFilesTest {
   @Test
   void everyFolderHoldsTests() {

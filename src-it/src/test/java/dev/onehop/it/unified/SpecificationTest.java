@@ -40,12 +40,12 @@ record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
     return List.of(sharedArray("runOnRequirements"), array("runOnRequirements"));
   }
 
-  /** The reason that the specification skips the test; empty if it does not. */
+  /** The reason why the specification skips the test; empty if it does not skip the test. */
   String skipReason() {
     return test.getString("skipReason", new BsonString("")).getValue();
   }
 
-  /** Whether an operation of the test has this name. */
+  /** Whether the test has an operation with this name. */
   boolean uses(String operation) {
     return array("operations").stream()
         .map(BsonValue::asDocument)

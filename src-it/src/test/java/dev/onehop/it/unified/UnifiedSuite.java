@@ -32,8 +32,8 @@ abstract class UnifiedSuite {
   private static final Set<String> LONG = Set.of("csot");
 
   /**
-   * The same on a sharded cluster, and the folders with fail points that only a plain client can
-   * reach.
+   * On a sharded cluster, the folders that are run with {@link #ALL} only. They take long, or have
+   * fail points that only a plain client can reach.
    */
   private static final Set<String> LONG_ON_SHARDED =
       Set.of("csot", "retryable_reads", "retryable_writes", "unified-test-format");
@@ -59,7 +59,7 @@ abstract class UnifiedSuite {
     long nanos;
   }
 
-  /** Sets the servers for the tests. */
+  /** Sets the servers on which the tests run. */
   final void use(Deployment servers) {
     deployment = servers;
     requirements = new Requirements(deployment);
@@ -129,7 +129,7 @@ abstract class UnifiedSuite {
   }
 
   /**
-   * @return true if the test passed; false if it failed as listed
+   * @return true if the test passed; false if it failed and is listed as a known failure
    */
   private boolean run(SpecificationTest test) {
     @Nullable String known = expectations.fails(test);

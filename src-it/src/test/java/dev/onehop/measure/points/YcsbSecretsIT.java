@@ -78,7 +78,7 @@ class YcsbSecretsIT {
     }
   }
 
-  /** A server of which only the URL is known. */
+  /** A cluster for the bench that has only a URL. */
   private static final class UrlOnly extends BenchCluster {
     UrlOnly(ClusterUrl url) {
       super(

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * The channels that a member takes and releases, so that it owns its share. All shares have the
- * same size if the number of channels is divisible by the number of members. Otherwise the first
- * members get one channel more.
+ * The channels that a member has to take and to release, so that it owns its share of the group's
+ * channels. All shares have the same size if the number of channels is divisible by the number of
+ * members. Otherwise the first members get one channel more.
  *
  * @param leave the channels that the member releases, because it has more than its share
  * @param free the channels that the member may take, in order
@@ -28,8 +28,8 @@ record Assignment(List<Integer> leave, List<Integer> free, int missing) {
   static Assignment of(View view, String member, List<Integer> staying, IntPredicate has) {
     int order = view.members().indexOf(member);
     if (order < 0) {
-      // The member has not renewed its leases yet, or has renewed them too late. The result 1 for
-      // missing makes the caller check again soon.
+      // The member is not in the group: it has not renewed its leases yet, or has renewed them too
+      // late. Because of the 1 for missing, the caller checks again soon.
       return new Assignment(List.of(), List.of(), 1);
     }
     int channels = view.leases().size();

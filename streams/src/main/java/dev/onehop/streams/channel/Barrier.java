@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event that concerns more than one document, for which all channels of a group wait. The owner
- * of channel 0 writes the event after the owners of all other channels have stored that every
- * earlier event is finished. Immutable.
+ * An event that concerns more than one document, for which all channels of a group wait. The owners
+ * of all other channels store that they have finished every earlier event. Then the owner of
+ * channel 0 writes the event. Immutable.
  *
  * @param wide the event
  */
@@ -18,7 +18,7 @@ record Barrier(StreamEvent.Change wide) {
   enum Step {
     /** The member checks again later. */
     WAIT,
-    /** The event is written; the member continues with the events after it. */
+    /** The event is already written. The member continues with the events after it. */
     PASS,
     /** The member writes the event. */
     WRITE

@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 /** Records the lag and the observations of batches. Thread-safe. */
 final class BatchMeter {
   /**
-   * The key under which Micrometer's {@code ObservationThreadLocalAccessor} looks for the
-   * observation in Reactor's context.
+   * The key of the observation in Reactor's context. Micrometer's {@code
+   * ObservationThreadLocalAccessor} uses the same key.
    */
   private static final String CURRENT = "micrometer.observation";
 
@@ -33,7 +33,7 @@ final class BatchMeter {
     this.observations = observations;
   }
 
-  /** The current time for {@link #measured}. */
+  /** The current {@code nanoTime} for {@link #measured}; 0 if the lag is not measured. */
   long now() {
     return acknowledged == null ? 0 : System.nanoTime();
   }
@@ -42,7 +42,7 @@ final class BatchMeter {
    * Measures the processing of a batch.
    *
    * @param events the number of events
-   * @param arrivedNanos {@link #now} when the first event arrived
+   * @param arrivedNanos the result of {@link #now} when the first event arrived
    */
   Mono<Void> measured(Mono<Void> processing, int channel, int events, long arrivedNanos) {
     Timer timer = acknowledged;

@@ -19,7 +19,10 @@ final class BatchSize {
     this.most = most;
   }
 
-  /** Adds an event of this size if it fits. Returns whether it was added. */
+  /**
+   * Adds an event of this size if it fits; the first event always fits. Returns whether it was
+   * added.
+   */
   boolean takes(long size) {
     if (events > 0 && (events == most || bytes + size > MOST_BYTES)) {
       return false;

@@ -14,7 +14,10 @@ final class Calls {
 
   private Calls() {}
 
-  /** Runs a task and reports its exception. An executor would only print the exception. */
+  /**
+   * Runs a task and reports its exception. Without this method, an executor would only print the
+   * exception.
+   */
   static void run(Runnable task, Consumer<? super Throwable> failed) {
     try {
       task.run();
@@ -23,7 +26,10 @@ final class Calls {
     }
   }
 
-  /** Logs a failure if it is an {@link Error}, because many handlers only receive exceptions. */
+  /**
+   * Logs a failure if it is an {@link Error}. The application may not notice it otherwise, because
+   * many handlers receive only exceptions.
+   */
   static void logError(Throwable failure) {
     if (Exceptions.unwrap(failure) instanceof Error) {
       log.error("the processing of the channels ends, because an error was thrown", failure);

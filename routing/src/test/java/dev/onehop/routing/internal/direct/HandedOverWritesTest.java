@@ -32,7 +32,9 @@ class HandedOverWritesTest {
   private static final String STALE =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
-  /** s1 still owns its documents below 3, and s0 now owns the documents from 3. */
+  /**
+   * The former chunk of s1 after the move: s1 owns the ids from 0 to 2, and s0 the ids from 3 on.
+   */
   private static final String SPLIT =
       """
       [{_id: 2, min: {_id: 0}, max: {_id: 3}, shard: 's1', lastmod: {$timestamp: {t: 2, i: 1}},
@@ -136,8 +138,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * The reply reports the executed statements, which are not sent again. The outcome of the other
-   * statement is unknown.
+   * The connection to the mongos breaks at the second statement. The reply reports the first
+   * statement as executed, and the outcome of the second statement as unknown.
    */
   @Test
   void aMongosThatIsGoneTakesNothingBack() {
@@ -167,8 +169,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * As with a mongos, the reply reports the results of the other shards, and the driver sends
-   * nothing again.
+   * The connection of one part breaks twice, and OneHop sends this part again. The driver receives
+   * a complete reply, so it sends nothing again.
    */
   @ParameterizedTest
   @CsvSource({"s1, true", "s1, false", "m0, true", "m0, false"})
@@ -207,7 +209,7 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(1);
   }
 
-  /** The aggregation may have written documents already. No driver sends it again. */
+  /** The aggregation may have written documents before it failed, so it must not be sent again. */
   @ParameterizedTest
   @ValueSource(strings = {"{hangUp: 1}", "{ok: 0, code: 91, errmsg: 'shutdown in progress'}"})
   void anAggregationIntoACollectionIsSentOnce(String reply) {
@@ -248,8 +250,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * The shard has executed the statements before the change of the shard key. The mongos recognises
-   * these statements by the session's history.
+   * The shard has executed the statements before the change of the shard key. The retry history of
+   * the session contains these statements, so the mongos does not execute them again.
    */
   @Test
   void aChangeOfTheShardKeyAmongOthers() {
@@ -294,7 +296,10 @@ class HandedOverWritesTest {
         .doesNotContainKey("n");
   }
 
-  /** The driver sends the write again, with the same transaction number. */
+  /**
+   * The outcome of the write is unknown. The error allows the driver to send the write again, with
+   * the same transaction number.
+   */
   @Test
   void aMongosThatIsLostLeavesAllOfItOpen() {
     answers("s1", MOVES);

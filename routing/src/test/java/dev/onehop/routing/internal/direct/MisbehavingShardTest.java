@@ -47,7 +47,9 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The error reports the results of the other shard, like an error of a server. */
+  /**
+   * The error of one shard does not hide the results of the other shard: the reply contains both.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aBatchTellsWhatWasDoneBeforeAShardFailed(boolean ordered) {
@@ -121,7 +123,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The caller does not wait for ever for a shard that refuses every version. */
+  /** A shard refuses every version. After some attempts, the caller receives the refusal. */
   @Test
   void aShardThatAlwaysRefusesEndsInItsRefusal() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
@@ -140,7 +142,10 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The clock of a shard has jumped ten years ahead. Other servers refuse its time. */
+  /**
+   * The clock of a shard has jumped ten years ahead. Other servers refuse the time of this shard.
+   * Even so, OneHop reads the metadata.
+   */
   @Test
   void aClockThatJumpedDoesNotKeepUsFromTheMetadata() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
@@ -170,14 +175,16 @@ class MisbehavingShardTest {
 
       assertThat(reply).containsEntry("n", new BsonInt32(1));
       assertThat(cluster.seen("s1", "insert")).hasSize(3);
-      // The read with the time is refused, and the read without it succeeds.
+      // The read of the metadata with the wrong time is refused. It succeeds without the time.
       assertThat(cluster.seen("config", "find")).anyMatch(got -> isFuture(got, future));
       assertThat(cluster.execute("{find: 'c', filter: {_id: -5}, $db: 'it'}"))
           .containsKey("cursor");
     }
   }
 
-  /** An application uses a session of another cluster. This affects only its own operation. */
+  /**
+   * An application uses a session of another cluster. Only the operation with this session fails.
+   */
   @Test
   void theTimeOfAForeignSessionIsNotSpread() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {

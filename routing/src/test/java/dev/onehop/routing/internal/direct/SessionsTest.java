@@ -8,7 +8,7 @@ import org.bson.BsonDouble;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The commands of a client on its sessions. */
+/** Commands such as {@code endSessions}, by which a client ends or refreshes its sessions. */
 class SessionsTest {
   private static final int WIRE_6_0 = 17;
 
@@ -20,8 +20,8 @@ class SessionsTest {
   }
 
   /**
-   * Commands on sessions go to the servers that have used them, and a silent server delays none of
-   * them.
+   * Commands on sessions go to the servers that have used them, and a silent server does not delay
+   * these commands.
    */
   @Test
   void sessionsEndWhereTheyWereUsed() {

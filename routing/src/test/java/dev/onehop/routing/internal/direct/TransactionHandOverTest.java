@@ -31,7 +31,7 @@ class TransactionHandOverTest {
   void begin() {
     cluster.seed("m0");
     assertOk(insert(1, true));
-    // From now on, a command outside of a transaction would go to this mongos.
+    // From now on, a command outside of a transaction would go to m1.
     cluster.seed("m1");
   }
 
@@ -113,7 +113,7 @@ class TransactionHandOverTest {
     CompletableFuture<BsonDocument> first = cluster.executing(insertion(2, true)).toFuture();
     await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
 
-    // From now on, a command outside of a transaction would go to this mongos.
+    // From now on, a command outside of a transaction would go to m0.
     cluster.seed("m0");
     CompletableFuture<BsonDocument> end =
         cluster.executing(ending("abortTransaction", 2)).toFuture();
@@ -126,7 +126,7 @@ class TransactionHandOverTest {
     assertThat(cluster.seen("m0", "abortTransaction")).isEmpty();
   }
 
-  /** A client closes its connection after a timeout, and then aborts. */
+  /** A client closes its connection after a timeout, and then aborts the transaction. */
   @Test
   void theEndFollowsAStatementThatWasGivenUp() {
     cluster.hold("m1", got -> got.getFirstKey().equals("insert"));

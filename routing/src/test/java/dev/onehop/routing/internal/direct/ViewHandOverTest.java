@@ -43,7 +43,10 @@ class ViewHandOverTest {
     assertThat(cluster.seen("m0", name)).isNotEmpty();
   }
 
-  /** A shard would join only its own part of a sharded collection. */
+  /**
+   * The view joins a sharded collection. A shard would join only its own part of that collection,
+   * so a mongos executes the command.
+   */
   @ParameterizedTest
   @ValueSource(
       strings = {

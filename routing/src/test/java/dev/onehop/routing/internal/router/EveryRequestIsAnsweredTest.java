@@ -44,8 +44,8 @@ class EveryRequestIsAnsweredTest {
   }
 
   /**
-   * A document that is nested more deeply than a thread's stack allows. It is written without a
-   * codec, which would recurse, too.
+   * A document that is nested more deeply than a thread's stack allows. The method uses no codec,
+   * because a codec would recurse, too.
    */
   private static RawBsonDocument deep() {
     // Each level has its length, the type of an array, "$or", and the array's one document named
@@ -66,7 +66,8 @@ class EveryRequestIsAnsweredTest {
   }
 
   /**
-   * Reactor drops errors that it considers fatal. The second command is forwarded without decoding.
+   * Reactor drops errors that it considers fatal, so the client would wait for ever. The first
+   * command is decoded, and the second one is forwarded without decoding.
    */
   @Tag("newer-driver")
   @Test

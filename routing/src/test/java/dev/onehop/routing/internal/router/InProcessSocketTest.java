@@ -46,7 +46,10 @@ class InProcessSocketTest {
   private static final InetSocketAddress ANYWHERE =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 27017);
 
-  /** A command that is forwarded without decoding; the other command is decoded. */
+  /**
+   * A command that is forwarded without decoding. {@link #DECODED} is decoded, because it has a
+   * collation.
+   */
   private static final String PASSED_ON = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
 
   private static final String DECODED =
@@ -67,7 +70,7 @@ class InProcessSocketTest {
             .build();
     sockets = router.syncClientSettings().getSslSettings().getContext().getSocketFactory();
     socket = connected();
-    // This command loads the table.
+    // The command loads the routing table.
     call(socket, PASSED_ON);
   }
 
