@@ -463,7 +463,7 @@ class MergedStreamTest {
     cluster.shard("a").transaction(20, 7, IntStream.rangeClosed(1, 25).toArray());
     cluster.shard("b").transaction(21, 7, 26, 27);
     cluster.shard("a").insert(30, 28);
-    // The last transaction is also emitted completely.
+    // No event follows the last transaction. It is emitted completely, too.
     cluster.shard("a").transaction(40, 8, 29, 30);
     await().atMost(TIMEOUT).until(() -> transactions().size() == 3);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 28));

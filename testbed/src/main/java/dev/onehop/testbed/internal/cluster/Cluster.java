@@ -30,8 +30,8 @@ public final class Cluster implements AutoCloseable {
   /**
    * @param config the config servers
    * @param shards the shards, in the order in which data is spread over them
-   * @param mongos a real mongos, closed with the cluster; null if there is none, and the servers
-   *     then get the commands that a mongos would send
+   * @param mongos a real mongos, closed with the cluster. Null if there is none; the servers then
+   *     get the commands that a mongos would send to them
    */
   public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
@@ -202,8 +202,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Selects the chunks of a collection. They refer to its UUID since version 5.0, and to its name
-   * before.
+   * Selects the chunks of a collection. Since version 5.0, a chunk contains the collection's UUID;
+   * earlier, it contains the collection's name.
    */
   static Bson chunksOf(String namespace, BsonDocument entry) {
     return entry.containsKey("timestamp")
