@@ -121,7 +121,7 @@ public final class ReplicaSet implements AutoCloseable {
         admins.get(0).run("admin", new BsonDocument("replSetStepUp", new BsonInt32(1)));
         return isWritablePrimary(admins.get(0));
       } catch (TestbedException e) {
-        // The election fails while the other members do not run yet. The replica set elects a
+        // The election can fail while the other members do not run yet. The replica set elects a
         // primary later in any case.
       }
     }
