@@ -76,7 +76,7 @@ interface Platform extends AutoCloseable {
    *
    * @param callers shows a link which process has opened a connection, and the host of this
    *     process. A platform that starts a local process adds the process
-   * @throws TestbedException if it cannot be started
+   * @throws TestbedException if the server cannot be started
    */
   RunningServer launch(Server server, Callers callers);
 

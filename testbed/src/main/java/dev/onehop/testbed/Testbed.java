@@ -176,8 +176,8 @@ public final class Testbed implements AutoCloseable {
    * Moves the chunk that begins at {@code min} to a shard, with the usual delays, and waits until
    * the migration is done.
    *
-   * @throws TestbedException if the servers refuse the migration, or still refuse it after a minute
-   *     of retries
+   * @throws TestbedException if the servers refuse the migration permanently, or still refuse it
+   *     after a minute of retries
    */
   public void moveRange(String namespace, BsonDocument min, String toShard) {
     new ShardedCollection(cluster, namespace).moveRange(min, null, toShard);

@@ -123,8 +123,8 @@ public final class ChangeChannels {
      *
      * @param places receives the position. One thread at a time calls it, and the call may block.
      *     If it throws an exception, the processing fails
-     * @param least the shortest interval between two calls; the last position is reported in any
-     *     case
+     * @param least the shortest interval between two calls; at the end of the stream, the last
+     *     position is reported even earlier
      */
     public Builder acknowledged(Consumer<Checkpoint> places, Duration least) {
       this.acknowledged = Objects.requireNonNull(places, "places");

@@ -235,7 +235,7 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Whether a mongos has refused an update that moves its document to another shard, because the
+   * Whether a mongos has refused an update that moves a document to another shard, because the
    * update is not the only statement of its command.
    */
   private static boolean hasToBeAlone(Throwable failure) {

@@ -189,8 +189,8 @@ final class GroupWork {
   }
 
   /**
-   * Called when a channel belongs to another member. The outcome of its current batch is then
-   * ignored.
+   * Called when a channel of this member now belongs to another member. From then on, the outcome
+   * of the channel's current batch is ignored.
    */
   void lost(int number, long term) {
     change(
@@ -249,8 +249,8 @@ final class GroupWork {
     synchronized (this) {
       feeding = false;
       if (channels.isStopped() || meeting.isPassing()) {
-        // A notice, or an event that concerns more than one document, is being processed. At its
-        // end this method is called again.
+        // A notice, or an event that concerns more than one document, is being processed. After the
+        // processing, this method is called again.
         return;
       }
       next = channels.feed();

@@ -58,7 +58,7 @@ class BarrierTest {
 
   /**
    * If the lease has ended, another member may own channel 0 by now. So this member waits and does
-   * not write. So this member waits and does not write.
+   * not write.
    */
   @Test
   void nothingIsWrittenWithoutALease() {

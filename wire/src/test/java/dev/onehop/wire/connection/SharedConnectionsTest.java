@@ -62,7 +62,9 @@ class SharedConnectionsTest {
     assertAnswered(writes);
   }
 
-  /** Before the first read, writes use all connections. */
+  /**
+   * Before the first read, writes use all connections. Later reads then get separate connections.
+   */
   @Test
   void writesThatHangOnEveryConnectionHoldUpNoLaterRead() {
     links.openAtMost();

@@ -324,7 +324,7 @@ final class Merge {
     received(shard, List.of(), Tokens.highWater(to));
   }
 
-  /** The position up to which everything was emitted. */
+  /** The position up to which all events were emitted. */
   Checkpoint checkpoint() {
     if (isSinglePlace()) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());

@@ -55,7 +55,7 @@ public final class Cluster implements AutoCloseable {
   /**
    * An existing cluster, reached through its mongoses. Collections can be created and moved. The
    * config servers get no commands, and a shard gets commands only by {@link #shard}. If the URL's
-   * server is a testbed's stand-in router, the commands go to the servers behind it.
+   * server is a testbed's stand-in router, the commands go to the servers behind the router.
    *
    * @param access credentials in addition to the URL's
    * @throws TestbedException if the server is no mongos, or does not reply
