@@ -228,8 +228,7 @@ public final class FencedSink implements ChannelSink {
             retry(
                 failure ->
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-                        // A new owner may have ended the session. The next attempt finds the new
-                        // owner.
+                        // A new owner may have ended the session. A retry finds the new owner.
                         || isOf(failure, ErrorCodes.INTERRUPTED)))
         .doOnSuccess(done -> tenure.batch++);
   }
@@ -266,8 +265,8 @@ public final class FencedSink implements ChannelSink {
 
   /**
    * Runs the first statement of a transaction: it updates the channel's document. Returns false if
-   * the document has another term or another batch number. If a new owner raises the term at the
-   * same time, the server lets only one of the two updates succeed.
+   * the document has another term or another batch number. Because of this update, the transaction
+   * conflicts with a new owner that raises the term at the same time.
    */
   private Mono<Boolean> claim(Tenure tenure, Bson state) {
     return Mono.from(

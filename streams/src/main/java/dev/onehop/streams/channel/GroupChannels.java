@@ -243,7 +243,7 @@ final class GroupChannels {
     return stopped || !isIdle() ? null : barrier;
   }
 
-  /** Continues after the barrier, which is processed now. */
+  /** Continues after a barrier that was processed. */
   void passed(StreamEvent waited) {
     barrier = null;
     feed.passed(waited);

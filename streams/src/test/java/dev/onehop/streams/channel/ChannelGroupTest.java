@@ -36,7 +36,7 @@ class ChannelGroupTest {
   private static final int CHANNELS = 6;
   private static final int KEYS = 40;
 
-  /** Captures the expected messages of members that are stopped or lose replies. */
+  /** Captures the expected messages of the members: they are stopped, or lose replies. */
   @RegisterExtension
   private final CapturedLog keepers =
       new CapturedLog(
