@@ -73,8 +73,8 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * The URL for an application on the client's host. The URL contains the mongos on that host. If
-   * the host has no mongos, the URL contains every mongos whose round trip is at most 15 ms longer
-   * than the round trip to the nearest mongos: the drivers' latency window.
+   * the host has no mongos, the URL contains every mongos within the drivers' latency window: its
+   * round trip is at most 15 ms longer than the shortest round trip to a mongos.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers

@@ -45,8 +45,8 @@ public final class PackageRules {
   }
 
   /**
-   * No class implements the client API of the driver or uses its internals, because each release of
-   * the driver adds to the API and changes the internals.
+   * No class implements the client API of the driver, because each release adds to the API. No
+   * class uses the internals of the driver, because each release changes them.
    */
   public static void keepToTheDriversApi(JavaClasses classes) {
     noClasses()
