@@ -40,7 +40,10 @@ class StructureTest {
         .check(CLASSES);
   }
 
-  /** Durations must not change when the system clock is set. */
+  /**
+   * Durations must not change when the system clock is set, so {@code currentTimeMillis} is not
+   * allowed.
+   */
   @Test
   void durationsAreTakenFromTheMonotonicClock() {
     noClasses()

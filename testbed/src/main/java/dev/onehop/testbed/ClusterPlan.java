@@ -62,7 +62,7 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * Returns a mongos. Also behind a link, it listens at its advertised port, because it reports
+   * Returns a mongos. Even behind a link, it listens at its advertised port, because it reports
    * this port to clients. Only its IP address then differs from the advertised address.
    */
   private static Server mongos(Topology topology, Host host) {
@@ -82,7 +82,7 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * Returns the same cluster with other listening addresses. The advertised addresses stay.
+   * Returns the same cluster with other listening addresses, but the same advertised addresses.
    *
    * @param moved returns a server with its new listening address
    */

@@ -138,7 +138,7 @@ public final class ExistingCluster implements AutoCloseable {
   /**
    * Shards a collection and distributes it, as {@link Testbed#shardCollection} does.
    *
-   * @throws TestbedException also if the user lacks the rights
+   * @throws TestbedException as {@link Testbed#shardCollection}, and if the user lacks the rights
    */
   public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
     ShardedCollection collection = new ShardedCollection(cluster, namespace);

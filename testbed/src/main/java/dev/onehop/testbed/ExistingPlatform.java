@@ -129,7 +129,7 @@ final class ExistingPlatform implements Platform {
 
   @Override
   public void close() {
-    // The platform has taken no resources.
+    // Nothing to release: the platform has taken no resources.
   }
 
   /** A server that this process neither starts nor ends. */
@@ -156,17 +156,18 @@ final class ExistingPlatform implements Platform {
 
     @Override
     public void onDeath(Consumer<ProcessFailure> listener) {
-      // The end of the server is not detected. Operations on the server fail then.
+      // The listener is not called, because this process does not detect the end of the server.
+      // After the end, operations on the server fail.
     }
 
     @Override
     public void kill() {
-      // The server belongs to others.
+      // Nothing to end: the server belongs to others.
     }
 
     @Override
     public void awaitEnd() {
-      // The server belongs to others.
+      // Nothing to end: the server belongs to others.
     }
   }
 }

@@ -60,9 +60,9 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Sets the regions. Each has one shard, {@code shard-REGION}, and one near mongos on the host
-   * {@code REGION1}. The application and the config server are in the first region. The default is
-   * three regions: va, or and ca.
+   * Sets the regions. Each region has one shard, {@code shard-REGION}, and one near mongos on the
+   * host {@code REGION1}. The application and the config server are in the first region. The
+   * default is three regions: {@code va}, {@code or} and {@code ca}.
    *
    * @param names at least one; letters, digits and dashes
    */
@@ -183,7 +183,7 @@ public final class GeoShardedCluster implements Startable {
    * Returns the testbed of the running cluster, for all other operations: moving ranges, cutting
    * connections, counting the operations of each server.
    *
-   * @throws IllegalStateException if it is not running
+   * @throws IllegalStateException if the cluster is not running
    */
   public synchronized Testbed testbed() {
     if (testbed == null) {
@@ -195,7 +195,7 @@ public final class GeoShardedCluster implements Startable {
   /**
    * The URL for an application in the client's region, as {@link Testbed#url}.
    *
-   * @throws IllegalStateException if it is not running
+   * @throws IllegalStateException if the cluster is not running
    */
   public String url() {
     return testbed().url();
@@ -206,7 +206,7 @@ public final class GeoShardedCluster implements Startable {
    *
    * @param host the name of a host, such as {@code or1}
    * @throws IllegalArgumentException if the host has no mongos
-   * @throws IllegalStateException if it is not running
+   * @throws IllegalStateException if the cluster is not running
    */
   public String routerUrl(String host) {
     Topology running = testbed().topology();
@@ -222,7 +222,7 @@ public final class GeoShardedCluster implements Startable {
    *
    * @param shard the name of a shard, such as {@code shard-or}
    * @throws IllegalArgumentException if there is no such shard
-   * @throws IllegalStateException if it is not running
+   * @throws IllegalStateException if the cluster is not running
    */
   public String replicaSetUrl(String shard) {
     String set = testbed().shardHosts().get(shard);

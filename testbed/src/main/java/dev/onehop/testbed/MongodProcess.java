@@ -127,7 +127,7 @@ public final class MongodProcess implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // Nothing to remove: the JVM is shutting down and runs its hooks.
+      // The JVM is shutting down, so the hook can no longer be removed.
     }
   }
 }

@@ -58,7 +58,7 @@ interface Platform extends AutoCloseable {
   /** Keeps the data for later starts. The caller prevents all writes during the call. */
   default void keepFormed() {}
 
-  /** Deletes the kept data. The caller does so after servers did not start with it. */
+  /** Deletes the kept data. The caller does so after servers failed to start with this data. */
   default void forgetFormed() {}
 
   /**
@@ -75,8 +75,8 @@ interface Platform extends AutoCloseable {
    * Starts a server.
    *
    * @param callers shows a link which process has opened a connection, and the host of this
-   *     process. A platform that starts a local process adds it
-   * @throws TestbedException if it cannot be started
+   *     process. A platform that starts a local process adds the process
+   * @throws TestbedException if the server cannot be started
    */
   RunningServer launch(Server server, Callers callers);
 

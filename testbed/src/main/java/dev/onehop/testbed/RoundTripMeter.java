@@ -34,7 +34,10 @@ final class RoundTripMeter {
   private static final int LEAST_PINGS = 25;
   private static final int MOST_PINGS = 200;
 
-  /** The least number of pings that do not count: the links and this code warm up with them. */
+  /**
+   * The least number of pings for the warm-up of the links and of this code. Their times do not
+   * count.
+   */
   private static final int LEAST_WARM_UP = 5;
 
   private static final Duration LEAST_TIME = Duration.ofMillis(400);
@@ -98,7 +101,7 @@ final class RoundTripMeter {
     }
   }
 
-  /** Pings for a fixed time, and at least a number of times. */
+  /** Sends pings for a fixed time, and at least {@code least} pings. Returns their times. */
   private static long[] series(Socket socket, int least) throws IOException {
     byte[] ping = ping();
     DataInputStream in = new DataInputStream(socket.getInputStream());

@@ -40,8 +40,8 @@ import org.bson.BsonDocument;
  */
 final class RouterWarmup {
   /**
-   * The number of operations for the quick compiler. It compiles a method after 200 calls, and a
-   * loop later.
+   * The number of operations for the quick compiler. It compiles a method after 200 calls. For a
+   * loop, it needs more calls.
    */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 

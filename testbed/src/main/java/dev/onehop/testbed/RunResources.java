@@ -101,7 +101,7 @@ final class RunResources implements AutoCloseable {
     find(advertised).running().setFrozen(frozen);
   }
 
-  /** Kills a server, whose end does not count as a failure. */
+  /** Kills a server. The end of this server does not count as a failure. */
   void kill(String advertised) {
     RunningServer running = find(advertised).running();
     running.kill();
@@ -252,7 +252,7 @@ final class RunResources implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The hook itself has called this method.
+      // The JVM is shutting down, so the hook can no longer be removed.
     }
   }
 }

@@ -69,7 +69,7 @@ public final class RunningTestbed {
     return found;
   }
 
-  /** The name of its topology. */
+  /** The name of the testbed's topology. */
   public String topologyName() {
     return state.topology();
   }
@@ -79,12 +79,12 @@ public final class RunningTestbed {
     return state.url();
   }
 
-  /** Whether its routers are stand-ins, because no mongos was found. */
+  /** Whether the testbed's routers are stand-ins, because no mongos was found. */
   public boolean hasStandInRouters() {
     return state.standInRouters();
   }
 
-  /** The process that runs it. */
+  /** The process that runs the testbed. */
   public long ownerPid() {
     return state.owner().pid();
   }
@@ -126,7 +126,7 @@ public final class RunningTestbed {
    * Freezes a server with a signal, or resumes it. A frozen server resumes at the latest after the
    * end of this JVM, also after {@code kill -9}.
    *
-   * @param address the address of one of its servers
+   * @param address the address of one of the testbed's servers
    * @throws TestbedException if there is no such server, or the signal fails
    */
   public void setFrozen(String address, boolean frozen) {
@@ -143,7 +143,7 @@ public final class RunningTestbed {
 
   /**
    * Stops the testbed: ends the owner process, or the servers if there is no owner. Waits until all
-   * of them have ended.
+   * these processes have ended.
    *
    * @throws TestbedException if the end takes longer than half a minute
    */

@@ -35,7 +35,8 @@ final class ServerCommandLines {
   /**
    * @param longRun whether routers on a JVM run so long that they gain from the optimizing compiler
    * @param failPoints whether servers and stand-in routers accept {@code configureFailPoint}
-   * @param waitingStreams whether change streams of stand-in routers wait like a mongos' streams
+   * @param waitingStreams whether change streams of stand-in routers wait for idle shards, as a
+   *     mongos' streams do
    * @param noopSeconds the interval in seconds of an idle server's no-op writes; null for the
    *     servers' default
    */
@@ -140,7 +141,7 @@ final class ServerCommandLines {
         longRun ? List.of() : QUICK_COMPILER,
         ProcessHandle.current().info().command().orElse("java"),
         System.getProperty("java.class.path"),
-        // The folder names the run. It identifies the routers of a killed run.
+        // The folder becomes a JVM property, by which the routers of a killed run are found.
         directory.path().toString(),
         server.listenAddress().getAddress().getHostAddress(),
         plan.configDb(),

@@ -72,9 +72,9 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * The URL for an application on the client's host. It names the mongos on that host. If the host
-   * has no mongos, it names every mongos whose round trip is at most 15 ms longer than the round
-   * trip to the nearest mongos: the drivers' latency window.
+   * The URL for an application on the client's host. The URL contains the mongos on that host. If
+   * the host has no mongos, the URL contains every mongos within the drivers' latency window: its
+   * round trip is at most 15 ms longer than the shortest round trip to a mongos.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers
@@ -133,7 +133,7 @@ public final class Testbed implements AutoCloseable {
   /**
    * Shards a collection and distributes it. Creates the database and the collection, splits at the
    * given points, and moves ranges until the shards own equal, contiguous shares in the topology's
-   * order. Then it checks config.chunks. Completed steps are not repeated. An existing collection
+   * order. Finally, checks config.chunks. Completed steps are not repeated. An existing collection
    * must have the same key. Delays are off during the call.
    *
    * @param namespace {@code database.collection}
@@ -176,8 +176,8 @@ public final class Testbed implements AutoCloseable {
    * Moves the chunk that begins at {@code min} to a shard, with the usual delays, and waits until
    * the migration is done.
    *
-   * @throws TestbedException if the servers refuse the migration, or still refuse it after a minute
-   *     of retries
+   * @throws TestbedException if the servers refuse the migration permanently, or still refuse it
+   *     after a minute of retries
    */
   public void moveRange(String namespace, BsonDocument min, String toShard) {
     new ShardedCollection(cluster, namespace).moveRange(min, null, toShard);
@@ -227,7 +227,7 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * Binds the servers to processors, by lists in the format of taskset(1), such as {@code 2-5}.
-   * Processes that they start later are bound, too.
+   * Processes that the servers start later are bound, too.
    *
    * @param routers the processors of all routers
    * @param mongods the processors of all config servers and shard members
@@ -266,8 +266,8 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Registers a process of this machine as an application on a host other than the client's. This
-   * applies to connections that the process opens from now on.
+   * Registers a process of this machine as an application on a host other than the client's. The
+   * registration applies to connections that the process opens from now on.
    *
    * @param pid the process
    * @param host name of a host of the topology
@@ -340,7 +340,7 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Kills a server. It keeps its data, and its end is not reported as a failure.
+   * Kills a server. The server keeps its data, and its end is not reported as a failure.
    *
    * @param address the server, as {@code host:port}
    * @throws IllegalArgumentException if there is no such server
@@ -425,8 +425,8 @@ public final class Testbed implements AutoCloseable {
 
     /**
      * Sets the cluster's feature compatibility version, for example {@code 5.0}. With null, the
-     * default, it is the servers' own version, or the version of a mongos that is older than the
-     * mongod.
+     * default, the cluster has the servers' own version. If the mongos is older than the mongod,
+     * the cluster has the version of the mongos.
      */
     public Builder featureCompatibilityVersion(@Nullable String version) {
       this.featureCompatibilityVersion = version;
@@ -460,10 +460,10 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Makes change streams of stand-in routers wait like a mongos' streams, until every shard and
-     * the config servers report a later time by themselves. By default, stand-in routers make idle
-     * shards write a no-op, and the shards then report a later time at once. Works only for servers
-     * that run as processes.
+     * Makes change streams of stand-in routers wait as long as a mongos' streams: until every shard
+     * and the config servers report a later time by themselves. By default, stand-in routers make
+     * idle shards write a no-op, and the shards then report a later time at once. Works only for
+     * servers that run as processes.
      */
     public Builder withWaitingStreams(boolean waiting) {
       this.waitingStreams = waiting;
@@ -496,7 +496,7 @@ public final class Testbed implements AutoCloseable {
 
     /**
      * Uses servers that others have started and keep running. The testbed then searches for no
-     * binary and adds no delays. It forms the servers to a cluster if they are not one yet.
+     * binary and adds no delays. If the servers do not form a cluster yet, the testbed forms one.
      */
     public Builder existing(ExistingServers servers) {
       return platform(options -> ExistingPlatform.prepare(options, servers));
@@ -517,7 +517,8 @@ public final class Testbed implements AutoCloseable {
     /**
      * Starts the cluster and waits until it is ready.
      *
-     * @throws TestbedException if the start fails; the servers that were started are stopped then
+     * @throws TestbedException if the start fails; the servers that have already started are
+     *     stopped
      */
     public Testbed start() {
       return new TestbedStarter(this).start();

@@ -111,7 +111,8 @@ final class TestbedStarter {
         "starting %d mongod in %d regions"
             .formatted(plan.mongods().size(), platform.topology().regions().size()));
     Map<Server, RunningServer> mongods = launch(plan.mongods(), run, callers);
-    // The routers of a formed cluster wait for the config servers, which start at the same time.
+    // If the cluster is formed already, the routers start at the same time as the config servers,
+    // and wait for them.
     Map<Server, RunningServer> routers =
         platform.isFormed() ? launch(plan.routers(), run, callers) : Map.of();
     // Delays are off until the cluster is formed, because they would only slow the forming.
@@ -149,7 +150,7 @@ final class TestbedStarter {
         cluster = new Cluster(config, shards, null);
         if (!platform.isFormed()) {
           form(cluster);
-          keep(config, shards, platform); // before routers write to it
+          keep(config, shards, platform); // before routers write to config
           routers = launch(plan.routers(), run, callers);
         }
       } else {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kills processes, or resumes frozen processes, after the end of this JVM, also after {@code kill
- * -9}. A shell does so when its standard input ends, and this input ends with the JVM. Thread-safe.
+ * -9}. A shell does this work when its standard input ends. The input ends when the JVM ends.
+ * Thread-safe.
  */
 public final class Watchdog {
 

@@ -17,7 +17,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 public final class PackageRules {
   private PackageRules() {}
 
-  /** The classes of a package and those below it, without those of tests. */
+  /** The classes of a package and of the packages below it, without test classes. */
   public static JavaClasses classesOf(String root) {
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -44,7 +44,10 @@ public final class PackageRules {
         .check(classes);
   }
 
-  /** Each release of the driver adds to its client API and changes its internals. */
+  /**
+   * No class implements the client API of the driver, because each release adds to the API. No
+   * class uses the internals of the driver, because each release changes them.
+   */
   public static void keepToTheDriversApi(JavaClasses classes) {
     noClasses()
         .should()
@@ -63,7 +66,7 @@ public final class PackageRules {
         .check(classes);
   }
 
-  /** A clock that jumps must not end or prolong anything. */
+  /** Durations must not change when the system clock is set, so no class reads this clock. */
   public static void takeDurationsFromTheMonotonicClock(JavaClasses classes) {
     noClasses()
         .should()

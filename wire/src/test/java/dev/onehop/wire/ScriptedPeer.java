@@ -29,8 +29,8 @@ public final class ScriptedPeer implements AutoCloseable {
   }
 
   private final EventLoopGroup group = EventLoops.newGroup("scripted-peer", 1);
-  // The peer itself records its connections. An event loop that shuts down may leave connections
-  // open, and their clients would wait.
+  // The connections, for the peer to close them. An event loop that shuts down may leave them open,
+  // and their clients would then wait.
   private final ChannelGroup accepted = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
 

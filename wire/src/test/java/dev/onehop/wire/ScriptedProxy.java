@@ -33,8 +33,8 @@ public final class ScriptedProxy implements AutoCloseable {
   private final ServerSocket listener;
 
   /**
-   * @param login the {@code user:password} that it requires, null for none
-   * @param refuses whether it reaches no server
+   * @param login the {@code user:password} that the proxy requires, null for none
+   * @param refuses whether the proxy replies that it reaches no server
    */
   public ScriptedProxy(@Nullable String login, boolean refuses) {
     this.login = login;
@@ -94,7 +94,7 @@ public final class ScriptedProxy implements AutoCloseable {
         connect(client, port);
       }
     } catch (IOException e) {
-      // The other side is gone.
+      // The other side has closed the connection, so nothing is left to do.
     }
   }
 
@@ -124,7 +124,7 @@ public final class ScriptedProxy implements AutoCloseable {
         OutputStream out = to.getOutputStream()) {
       in.transferTo(out);
     } catch (IOException e) {
-      // The other side is gone.
+      // The other side has closed the connection, so nothing is left to do.
     }
   }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * or many.
  *
  * @param index the number of this client, from 0 to {@code of - 1}
- * @param of how many clients the run has
+ * @param of the number of clients of the run
  * @param run the name of their common run; the same for all clients, and unique
  */
 record ClientShare(int index, int of, String run) {

@@ -16,8 +16,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Many clients in one process, like many instances of an application. Each client has its own
- * pools. The clients take turns: each executes some operations, then the next one. Safe for use by
- * many threads.
+ * pools. The clients take turns: after some operations of one client, the next client follows. Safe
+ * for use by many threads.
  */
 final class ManyStores implements DocumentStore {
   private final List<DocumentStore> stores;

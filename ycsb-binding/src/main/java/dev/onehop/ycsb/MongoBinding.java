@@ -131,7 +131,7 @@ abstract class MongoBinding extends DB {
     } catch (LostDocumentsException e) {
       status = Statuses.of(e.getCause());
       why = Failures.oneLine(e.getCause());
-      tally.lost(Math.max(0, e.documents() - 1)); // this operation's status counts one
+      tally.lost(Math.max(0, e.documents() - 1)); // the status below counts one document
     } catch (RuntimeException e) {
       status = Statuses.of(e);
       why = Failures.oneLine(e);

@@ -21,9 +21,9 @@ import site.ycsb.Status;
 
 /**
  * Issues operations at intended times, regardless of earlier replies, and measures latencies from
- * the intended time. If an operation waits because an earlier one is slow, its latency includes the
- * wait of its user. A closed loop would issue fewer operations and omit these latencies
- * (coordinated omission).
+ * the intended time. If an operation waits because an earlier operation is slow, its latency
+ * includes the wait of its user. A closed loop would issue fewer operations and omit these
+ * latencies (coordinated omission).
  *
  * <p>A reactive driver needs no thread per operation. With a synchronous driver the number of
  * threads is limited; the latency of an operation includes its wait for a free thread. If an

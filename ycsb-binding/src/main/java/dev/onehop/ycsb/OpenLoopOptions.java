@@ -19,7 +19,7 @@ import site.ycsb.Client;
  * @param latencies the file for the latencies of each second; null for no file
  * @param drain the longest wait for replies after the last operation was issued
  * @param byShard whether latencies are separated by the record's shard
- * @param burst the number of operations with the same intended time, on the same instance
+ * @param burst the number of operations with the same intended time, on the same client
  * @param instances the number of clients of the cluster, which have their own pools and take turns
  */
 record OpenLoopOptions(

@@ -99,8 +99,8 @@ final class ReactiveStore implements DocumentStore {
   }
 
   /**
-   * Waits for the result of the publisher, and then for its end. At the result, the operation may
-   * not be in the route counts yet.
+   * Waits for the result of the publisher, and then for its end. When the result arrives, the route
+   * counts may not contain the operation yet.
    */
   private static <T> Mono<T> toEnd(Publisher<T> publisher) {
     return Flux.from(publisher).takeLast(1).next();

@@ -83,7 +83,10 @@ final class RunLength {
     return length;
   }
 
-  /** The error of the run with this summary file; null if the run has no such limit. */
+  /**
+   * The error of the throughput of the run with this summary file; null if the run has no limit of
+   * this error.
+   */
   static @Nullable BatchMeans reached(@Nullable Path summary) {
     RunLength length = summary == null ? null : BY_SUMMARY.get(summary);
     return length == null ? null : length.reached();

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param routes operations by routing decision, warm-up included; empty without routing
  * @param reached the error of the throughput; null if the run has no limit of this error
  * @param openLoop the intended operations; null in a closed loop
- * @param client the client among several; null if it is the only one
+ * @param client the client among several; null if it is the only client
  */
 record RunSummary(
     String mode,
@@ -55,10 +55,11 @@ record RunSummary(
    * One of several clients that started together.
    *
    * @param index the client's number, from 0
-   * @param of how many clients the run has
-   * @param startedAtMillis the start in milliseconds since 1970, by its machine's clock
-   * @param cpuNanos the processor time of its process from the start to the end of the last
-   *     operation
+   * @param of the number of clients of the run
+   * @param startedAtMillis the start in milliseconds since 1970, by the clock of the client's
+   *     machine
+   * @param cpuNanos the processor time of the client's process from the start to the end of the
+   *     last operation
    */
   record Client(int index, int of, long startedAtMillis, long cpuNanos) {
     BsonDocument toDocument() {

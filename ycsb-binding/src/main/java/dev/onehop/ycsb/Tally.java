@@ -45,12 +45,12 @@ final class Tally {
     return warmupOperations;
   }
 
-  /** Start of the first operation; meaningless without one. */
+  /** Start of the first operation; meaningless without an operation. */
   long firstOperationNanos() {
     return firstOperationNanos;
   }
 
-  /** End of the last operation; meaningless without one. */
+  /** End of the last operation; meaningless without an operation. */
   long lastOperationNanos() {
     return lastOperationNanos;
   }

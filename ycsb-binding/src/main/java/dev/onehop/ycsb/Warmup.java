@@ -23,10 +23,10 @@ import site.ycsb.workloads.CoreWorkload;
  *
  * <p>With a distant shard, one or two threads would not execute enough operations for the
  * compilers. So the warm-up may have more threads than the run. At its end only the run's own
- * threads execute operations. Keys are random, so that each server's pool grows as in the run. They
- * have an even distribution over the {@link KeyPopulation} of the run's properties. The records
- * need not exist yet. If the workload updates records, the warm-up updates keys without a record,
- * so that no data changes.
+ * threads execute operations. Keys are random, so that each server's pool grows as in the run. The
+ * keys have an even distribution over the {@link KeyPopulation} of the run's properties. The
+ * records need not exist yet. If the workload updates records, the warm-up updates keys without a
+ * record, so that no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";

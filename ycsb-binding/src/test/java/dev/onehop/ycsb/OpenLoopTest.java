@@ -52,7 +52,10 @@ class OpenLoopTest {
     }
   }
 
-  /** A closed loop would issue only one operation during the pause. */
+  /**
+   * During the pause, the loop issues all operations that are due. A closed loop would issue only
+   * one.
+   */
   @Test
   void aServerThatPausesForASecondShowsInThePercentilesOfIntendedTime() throws Exception {
     proportions("1", "0", "0");
@@ -157,7 +160,10 @@ class OpenLoopTest {
     assertThat(loop.tally().errors()).isEqualTo(10);
   }
 
-  /** YCSB offers a record to reads once its insert has returned. */
+  /**
+   * In an open loop, an insert returns before its reply. The record must not be read until the
+   * reply.
+   */
   @Test
   void aRecordIsNotReadBeforeItsInsertIsAnswered() throws Exception {
     proportions("0.5", "0", "0.5");

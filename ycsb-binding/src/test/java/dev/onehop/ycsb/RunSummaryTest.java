@@ -63,8 +63,8 @@ class RunSummaryTest {
   }
 
   /**
-   * The compiler would copy the driver's constant, so the summary would have the version of the
-   * build.
+   * The class does not contain the value of the driver's constant. Otherwise the summary would have
+   * the driver's version at build time.
    */
   @Test
   void theDriverIsTheOneThatRuns() throws IOException {

@@ -28,7 +28,7 @@ class WarmupTest {
     properties.setProperty("insertorder", insertOrder);
     properties.setProperty("zeropadding", zeroPadding);
     Set<String> named = new HashSet<>();
-    Measurements.setProperties(properties); // a workload's constructor needs them
+    Measurements.setProperties(properties); // a workload's constructor needs the properties
     KeyNames workload = new KeyNames();
     workload.init(properties);
     for (long number = 5; number < 20; number++) {

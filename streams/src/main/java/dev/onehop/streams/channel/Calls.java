@@ -37,8 +37,8 @@ final class Calls {
   }
 
   /**
-   * Calls the application's code and reports the outcome. Reactor throws linkage errors and errors
-   * of the virtual machine and does not emit them. This method reports them, too.
+   * Calls the application's code and reports the outcome, including linkage errors and errors of
+   * the virtual machine. Reactor throws these errors and does not emit them.
    */
   static <T> void run(
       Supplier<? extends Publisher<? extends T>> call,
@@ -52,7 +52,7 @@ final class Calls {
     }
   }
 
-  /** Calls the application's code, whose publisher only completes, and reports the outcome. */
+  /** Calls the application's code, whose publisher emits no element, and reports the outcome. */
   static void run(
       Supplier<? extends Publisher<Void>> call,
       Consumer<? super Throwable> failed,

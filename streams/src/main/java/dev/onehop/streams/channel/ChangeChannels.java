@@ -55,7 +55,7 @@ public final class ChangeChannels {
   }
 
   /**
-   * Creates a builder for channels of another publisher of stream events, for example a filtered
+   * Creates a builder for channels of any publisher of stream events, for example of a filtered
    * stream.
    */
   public static Builder builder(Publisher<StreamEvent> events, int channels) {
@@ -107,10 +107,11 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the largest number of events, of all channels together, that are read and not
-     * acknowledged; 65,536 by default. If one channel is slow, all channels stop when this number
-     * of events is not acknowledged. They also stop when these events have more than 64 MB; up to
-     * 128 further events may then still arrive.
+     * Sets the largest number of events, of all channels together, that are read but not yet
+     * acknowledged; 65,536 by default. At this number, no more events are read until some are
+     * acknowledged. So one slow channel can stop all channels. Reading also pauses when the events
+     * that are not acknowledged have more than 64 MB; up to 128 further events may then still
+     * arrive.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);
@@ -122,8 +123,8 @@ public final class ChangeChannels {
      *
      * @param places receives the position. One thread at a time calls it, and the call may block.
      *     If it throws an exception, the processing fails
-     * @param least the shortest interval between two calls; the last position is reported in any
-     *     case
+     * @param least the shortest interval between two calls; at the end of the stream, the last
+     *     position is reported even earlier
      */
     public Builder acknowledged(Consumer<Checkpoint> places, Duration least) {
       this.acknowledged = Objects.requireNonNull(places, "places");

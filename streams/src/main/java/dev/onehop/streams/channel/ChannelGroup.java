@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  * A change stream whose events are processed in channels by several processes. The channels are
  * like those of {@link ChangeChannels}. Each process is a member: it owns its share of the channels
  * and reads one stream for them. When a member joins or leaves, the shares change. When a member
- * crashes, other members take its channels after its leases have expired.
+ * crashes and its leases have expired, other members take its channels.
  *
  * <p>The state of the group is in a MongoDB collection of any replica set or sharded cluster. The
  * state has the start of the group, and for each channel its owner, its term and its position. The
@@ -28,8 +28,8 @@ import reactor.core.publisher.Mono;
  *
  * <p>With a {@link ChannelSink} each event is written exactly once, even if a member was paused for
  * longer than its leases last and then continues. With a {@link ChannelProcessor} each event is
- * processed at least once. A member that was paused may then finish its last batch although the
- * channel already has another owner.
+ * processed at least once, because a paused member may finish its last batch although the channel
+ * already has another owner.
  *
  * <p>The events of a document are processed in order, also if the channel gets another owner. An
  * event that concerns more than one document, such as {@code drop}, is processed by the owner of
@@ -55,7 +55,7 @@ public final class ChannelGroup {
    * @param leases the collection for the group's state. It is read and written with read concern
    *     and write concern {@code majority}; the concerns of this argument are ignored
    * @throws IllegalArgumentException if the number of channels is out of range, or if the stream
-   *     groups transactions. The events of a grouped transaction would belong to several channels
+   *     groups transactions, because the events of one transaction can belong to several channels
    */
   public static Builder builder(
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {
@@ -147,8 +147,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * The position that all channels have reached, as their owners have stored it with their last
-   * renewals. All events up to this position are written.
+   * The position that all channels have reached. Each owner stores its positions only with a
+   * renewal, so the result may be somewhat old. All events up to this position are written.
    *
    * @return empty before the group has started
    */
@@ -192,7 +192,7 @@ public final class ChannelGroup {
   /**
    * The same group with another start.
    *
-   * @param start the start; subscribed to only if the group does not exist yet
+   * @param start the publisher of the start; subscribed to only if the group does not exist yet
    */
   ChannelGroup startingAt(Mono<Checkpoint> start) {
     return new ChannelGroup(new Builder(settings, start));

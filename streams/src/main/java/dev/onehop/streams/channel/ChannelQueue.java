@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * The waiting events of a channel. One batch at a time is processed. The caller of a method holds
  * the lock of the queue's owner. {@link #start} also needs this lock as an argument.
  *
- * @param <E> an event with its owner's data
+ * @param <E> an event, with the data that the queue's owner adds to it
  */
 final class ChannelQueue<E extends ChannelQueue.Entry> {
   private final Deque<E> entries = new ArrayDeque<>();
@@ -29,7 +29,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     entries.add(entry);
   }
 
-  /** Whether nothing waits and nothing is being processed. */
+  /** Whether no event waits and the channel is not busy. */
   boolean isIdle() {
     return !busy && entries.isEmpty();
   }
@@ -58,8 +58,8 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
    * the channel is busy.
    *
    * @param most the largest number of events in a batch
-   * @param allowed whether a batch may be processed. The other thread checks this again, because
-   *     much time may have passed if the process was paused
+   * @param allowed whether a batch may be processed. The other thread asks again directly before
+   *     the processing, because the process may have been paused until then
    * @param process processes a batch without the lock, and calls {@link #setBusy} at its end
    * @param nothing called with the lock if the other thread finds no batch that may be processed
    */

@@ -11,7 +11,7 @@ import org.reactivestreams.Publisher;
  *
  * <ul>
  *   <li>{@link #begin} stores the term of the channel and returns the stored position. If the
- *       stored term is greater than the new term, it stores nothing and fails with a {@link
+ *       stored term is greater than the new term, the call stores nothing and fails with a {@link
  *       FencedException}.
  *   <li>{@link #write} runs one transaction, which checks that the stored term equals the batch's
  *       term, writes the events, and stores the batch's position.
@@ -44,8 +44,8 @@ public interface ChannelSink {
 
   /**
    * Handles a notice: an event is too large, or events are lost. If an event is too large, the
-   * owner of the event's channel makes the call, in the order of the channel. If events are lost,
-   * each member makes the call, after all its earlier events. A notice may be repeated.
+   * owner of the event's channel makes the call, in the order of the channel's events. If events
+   * are lost, each member makes the call, after all its earlier events. A notice may be repeated.
    *
    * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
    * @return as in {@link #write}; the default implementation returns an error, so that no notice is

@@ -298,7 +298,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     stop();
   }
 
-  /** Ends the work. Returns false if it was ended before. */
+  /** Ends the work. Returns false if the work has already ended. */
   private boolean stop() {
     Subscription open;
     synchronized (this) {

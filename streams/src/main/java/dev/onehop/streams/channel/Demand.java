@@ -45,8 +45,8 @@ final class Demand {
 
   /**
    * Returns the number of events to request now, and counts them as requested. The result is 0
-   * while more than half of the possible events are requested already, because each request has a
-   * cost.
+   * while more than half of the events for which there is room are requested already. This makes
+   * requests rarer, because each request has a cost.
    */
   int more() {
     int room = bytes < MOST_BYTES ? Math.min(AT_ONCE, most - kept) : 0;

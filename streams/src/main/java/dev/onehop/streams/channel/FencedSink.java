@@ -228,13 +228,13 @@ public final class FencedSink implements ChannelSink {
             retry(
                 failure ->
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-                        // A new owner may have ended the session.
+                        // A new owner may have ended the session. A retry finds the new owner.
                         || isOf(failure, ErrorCodes.INTERRUPTED)))
         .doOnSuccess(done -> tenure.batch++);
   }
 
   /**
-   * Whether a mongos has refused an update that moves its document to another shard, because the
+   * Whether a mongos has refused an update that moves a document to another shard, because the
    * update is not the only statement of its command.
    */
   private static boolean hasToBeAlone(Throwable failure) {
@@ -265,8 +265,8 @@ public final class FencedSink implements ChannelSink {
 
   /**
    * Runs the first statement of a transaction: it updates the channel's document. Returns false if
-   * the document has another term or another batch number. The statement also conflicts with a new
-   * owner that raises the term at the same time.
+   * the document has another term or another batch number. Because of this update, the transaction
+   * conflicts with a new owner that raises the term at the same time.
    */
   private Mono<Boolean> claim(Tenure tenure, Bson state) {
     return Mono.from(
@@ -303,8 +303,9 @@ public final class FencedSink implements ChannelSink {
               if (state.getInt64("batch").getValue() != tenure.batch) {
                 return Mono.empty();
               }
-              // The transaction has found another state than this read. The result of this read may
-              // be older than the primary's state, because its read concern is majority.
+              // The transaction found no document with this batch number, but this read did. A read
+              // with read concern majority may return an older state than the transaction's. So the
+              // batch is tried again.
               MongoException again =
                   new MongoException("it is not known yet whether the batch was" + " written");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);

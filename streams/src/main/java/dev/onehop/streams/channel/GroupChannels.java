@@ -84,7 +84,9 @@ final class GroupChannels {
     }
   }
 
-  /** Removes a channel that belongs to another member, once it has no batch in progress. */
+  /**
+   * Removes a channel that belongs to another member, once no batch of the channel is in progress.
+   */
   void removeLost(OwnedChannel channel) {
     if (channel.isLost() && !channel.queue().isBusy()) {
       owned[channel.number()] = null;
@@ -101,7 +103,7 @@ final class GroupChannels {
     return found;
   }
 
-  /** The channels without those that the member will release. */
+  /** The member's channels, without those that it will release. */
   List<Integer> staying() {
     return all(OwnedChannel::isStaying).stream().map(OwnedChannel::number).toList();
   }
@@ -134,13 +136,13 @@ final class GroupChannels {
     }
   }
 
-  /** Passes no more events to a channel. */
+  /** Ends the passing of events to a channel. */
   void stop(OwnedChannel channel) {
     end(channel);
     freed(channel.stop(feed.position()));
   }
 
-  /** Passes no more events to any channel, and marks all channels for release. */
+  /** Ends the passing of events to all channels, and marks all channels for release. */
   void stop() {
     stopped = true;
     for (OwnedChannel channel : all(each -> true)) {
@@ -153,7 +155,7 @@ final class GroupChannels {
     return stopped;
   }
 
-  /** Subtracts the size of events that are no longer kept. */
+  /** Reports to the feed that these events are no longer kept in memory. */
   void freed(List<Entry> entries) {
     entries.forEach(entry -> feed.freed(entry.bytes()));
   }
@@ -163,7 +165,9 @@ final class GroupChannels {
     return !all(each -> each.isToBeFed() && !each.isFed()).isEmpty();
   }
 
-  /** Replaces the stream by one for all channels. Returns the call that starts it. */
+  /**
+   * Replaces the stream by a stream for all channels. Returns a task that starts the new stream.
+   */
   Runnable feed() {
     all(each -> true).forEach(this::end);
     List<OwnedChannel> fed = all(OwnedChannel::isToBeFed);
@@ -239,7 +243,7 @@ final class GroupChannels {
     return stopped || !isIdle() ? null : barrier;
   }
 
-  /** Ends the wait at a barrier that is processed. */
+  /** Continues after a barrier that was processed. */
   void passed(StreamEvent waited) {
     barrier = null;
     feed.passed(waited);

@@ -95,7 +95,7 @@ final class GroupFeed {
     demand.freed(bytes);
   }
 
-  /** The events to request now. */
+  /** The current stream, and the number of events to request from it now. */
   Pull pull() {
     Subscription from = feed == null ? null : feed.subscription;
     return new Pull(from, from == null ? 0 : demand.more());
@@ -125,7 +125,7 @@ final class GroupFeed {
     };
   }
 
-  /** Ends the stream permanently. The result is a task that cancels it. */
+  /** Ends the stream permanently. Returns a task that cancels the stream. */
   Runnable stop() {
     Feed old = feed;
     feed = null;
@@ -136,10 +136,7 @@ final class GroupFeed {
     };
   }
 
-  /**
-   * One subscription to a stream. After another stream has replaced this one, its events are
-   * ignored.
-   */
+  /** One subscription to a stream. The events of a stream that was replaced are ignored. */
   private final class Feed implements CoreSubscriber<StreamEvent> {
     private volatile @Nullable Subscription subscription;
 

@@ -22,8 +22,8 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p>The stream starts at the earliest {@linkplain OwnedChannel floor} of these channels. When a
  * channel is added, another stream replaces the current stream. A channel leaves out the events up
- * to its floor. This keeps the order within a key, because a stream emits the events of a key in
- * order. So a floor that includes an event also includes all earlier events of the same key.
+ * to its floor. The events of a key stay in order: a stream emits them in order, so a floor that
+ * includes an event also includes all earlier events of its key.
  *
  * <p>An event that concerns more than one document is processed at a {@link Meeting}.
  *
@@ -50,9 +50,11 @@ final class GroupWork {
   private final Meeting meeting;
   private boolean feeding;
 
-  /** The owner of this object. Called without a lock. */
+  /** The owner of this object. Its methods are called without a lock. */
   interface Owner {
-    /** Called when something should be stored or checked soon. */
+    /**
+     * Called when the owner should soon store this member's state and check the state of the group.
+     */
     void changed();
 
     void failed(Throwable cause);
@@ -98,7 +100,7 @@ final class GroupWork {
 
   // --- Calls by the keeper of the leases.
 
-  /** Called when the group exists, with its start. */
+  /** Called with the start of the group, once the group exists. */
   synchronized void start(Checkpoint place) {
     channels.start(place);
   }
@@ -131,7 +133,7 @@ final class GroupWork {
     return meeting.isWaiting();
   }
 
-  /** Checks the progress of all channels of the group. */
+  /** Checks whether all channels of the group have reached the barrier. */
   void met(List<Lease> leases) {
     meeting.met(leases);
   }
@@ -187,8 +189,8 @@ final class GroupWork {
   }
 
   /**
-   * Called when a channel belongs to another member. The outcome of its current batch is then
-   * ignored.
+   * Called when a channel of this member now belongs to another member. From then on, the outcome
+   * of the channel's current batch is ignored.
    */
   void lost(int number, long term) {
     change(
@@ -208,8 +210,8 @@ final class GroupWork {
   }
 
   /**
-   * Passes no more events to a channel. The barrier may have waited for the channel's events, so it
-   * is checked again.
+   * Ends the passing of events to a channel. The barrier may have waited for the channel's events,
+   * so the barrier is checked again.
    */
   private void stop(OwnedChannel channel) {
     channels.stop(channel);
@@ -247,8 +249,8 @@ final class GroupWork {
     synchronized (this) {
       feeding = false;
       if (channels.isStopped() || meeting.isPassing()) {
-        // A notice, or an event that concerns more than one document, is being processed. At its
-        // end this method is called again.
+        // A notice, or an event that concerns more than one document, is being processed. After the
+        // processing, this method is called again.
         return;
       }
       next = channels.feed();

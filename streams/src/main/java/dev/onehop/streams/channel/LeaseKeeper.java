@@ -81,7 +81,8 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   /**
-   * @param start the start of the group; subscribed to only if the group does not exist yet
+   * @param start the publisher of the group's start; subscribed to only if the group does not exist
+   *     yet
    * @param sink receives the completion or the failure of the membership
    */
   LeaseKeeper(
@@ -120,7 +121,8 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   @Override
   public synchronized void failed(Throwable cause) {
-    // When the member is leaving, nothing is reported, because calls that were cancelled may fail.
+    // When the member is leaving, a failure is not reported, because its cause may be the
+    // cancellation.
     if (failure == null && !leaving) {
       Calls.logError(cause);
       failure = cause;

@@ -75,7 +75,8 @@ interface LeaseStore {
   /**
    * Creates the group if it does not exist, and returns it. Fails if the group was removed.
    *
-   * @param start the start of the group; subscribed to only if the group does not exist yet
+   * @param start the publisher of the group's start; subscribed to only if the group does not exist
+   *     yet
    * @return empty if another member is creating it
    */
   Mono<Group> create(Mono<Checkpoint> start);

@@ -9,8 +9,8 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Processes the barriers of a member's {@link GroupChannels}. A notice goes to the sink of each
  * member. An event of the servers is written once: by the owner of channel 0, when all members have
- * stored that they have reached it. All streams emit such events in the same order, the order of
- * their tokens. So two owners never wait for each other at different events.
+ * stored that they have reached the event. All streams emit these events in the same order, the
+ * order of the tokens. So two members never wait for each other at different events.
  *
  * <p>Thread-safe.
  */
@@ -48,8 +48,8 @@ final class Meeting {
   }
 
   /**
-   * Continues at a barrier that is reached. A notice is processed. For an event of the servers, the
-   * owner is woken. Called with the lock.
+   * Checks whether this member has reached a barrier. If so, processes a notice, or wakes the owner
+   * for an event of the servers. Called with the lock.
    */
   void meet() {
     StreamEvent waits = passing ? null : channels.reachedBarrier();
@@ -65,7 +65,7 @@ final class Meeting {
   }
 
   /**
-   * Checks the progress of all channels.
+   * Checks whether all channels of the group have reached the barrier. Continues if they have.
    *
    * @param leases the state of all channels of the group, in order
    */

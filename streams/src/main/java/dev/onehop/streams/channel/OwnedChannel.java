@@ -47,8 +47,8 @@ final class OwnedChannel {
   }
 
   /**
-   * The progress of a channel. An event is finished if at least one of these two positions includes
-   * it.
+   * The progress of a channel. An event is finished if the floor or the position {@code at}
+   * includes it.
    */
   private record Done(Checkpoint floor, Checkpoint at) {
     Checkpoint place() {

@@ -74,7 +74,7 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     return new SnapshotProgress(reads.get(reads.size() - 1).id(), List.copyOf(all));
   }
 
-  /** Compares two channels by the last {@code _id} that was read. */
+  /** Compares the progress of two channels by the last {@code _id} that was read. */
   static int compareUpTo(SnapshotProgress one, SnapshotProgress other) {
     if (one.upTo == null || other.upTo == null) {
       return Boolean.compare(one.upTo != null, other.upTo != null);

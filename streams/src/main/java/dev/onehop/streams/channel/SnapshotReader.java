@@ -44,7 +44,7 @@ final class SnapshotReader {
   private final ToIntFunction<RawBsonDocument> channelOf;
 
   /**
-   * @param key the names of the shard key's fields without {@code _id}, in order
+   * @param key the names of the shard key's fields, except {@code _id}, in order
    */
   SnapshotReader(
       MongoClient client,
@@ -83,7 +83,7 @@ final class SnapshotReader {
       this.last = after;
     }
 
-    /** The cluster time of the first snapshot; null before its reply. */
+    /** The cluster time of the first snapshot; null before the first reply. */
     @Nullable BsonTimestamp first() {
       return first;
     }

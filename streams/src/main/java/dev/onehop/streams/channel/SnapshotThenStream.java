@@ -91,7 +91,8 @@ public final class SnapshotThenStream {
 
   /**
    * The start of the group: the operation time of a majority read. A snapshot that is read
-   * afterwards has the same or a later cluster time.
+   * afterwards has the same or a later cluster time, so the stream has all changes since the
+   * snapshot.
    */
   private Mono<Checkpoint> start() {
     return Mono.usingWhen(

@@ -32,8 +32,8 @@ public final class Checkpoint {
   // event creates a checkpoint.
   private final String[] tokens;
 
-  // The field _typeBits of the resume token whose _data is the cap. It is null if the token has no
-  // such field. A server cannot read the token without it.
+  // The field _typeBits of the resume token whose _data is the cap. Null if the token has no such
+  // field. If it has one, a server cannot read the token without the field.
   private final @Nullable BsonValue typeBits;
 
   private Checkpoint(
@@ -153,7 +153,7 @@ public final class Checkpoint {
    * Whether an event is at or before this position.
    *
    * @param shard the id of the event's shard
-   * @param token {@code _data} of its resume token
+   * @param token {@code _data} of the event's resume token
    */
   public boolean includes(String shard, String token) {
     return token.compareTo(token(shard)) <= 0;
@@ -192,9 +192,9 @@ public final class Checkpoint {
 
   /**
    * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. A stream
-   * that starts there emits every event that was not emitted yet. If the shards' tokens differ, it
-   * starts at the cluster time of the least token, and repeats events of the other shards. With
-   * {@link Order#TOTAL} and without grouped transactions, nothing is repeated.
+   * that starts there emits every event that was not emitted yet. If the shards' tokens differ, the
+   * stream starts at the cluster time of the least token, and repeats events of the other shards.
+   * With {@link Order#TOTAL} and without grouped transactions, nothing is repeated.
    */
   public BsonDocument resumeToken() {
     String low = low();
@@ -209,8 +209,8 @@ public final class Checkpoint {
    * {@code _data} of the token up to which the events of a shard were emitted.
    *
    * @param shard the shard's id. For a shard that this position does not list, the result is the
-   *     token that counts for all other shards. For an empty id, the result is {@link #low}; a
-   *     stream of a mongos or a replica set has this id
+   *     token that counts for all other shards. The empty id stands for a mongos or a replica set;
+   *     its result is {@link #low}
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);

@@ -16,8 +16,8 @@ public final class HistoryLostException extends RuntimeException {
   /**
    * @param shard the shard's id
    * @param from the cluster time up to which the shard's events were emitted
-   * @param to the oldest cluster time from which the shard has events now, or the time of its
-   *     removal
+   * @param to the oldest cluster time from which the shard has events now, or the time of the
+   *     shard's removal
    */
   public HistoryLostException(String shard, BsonTimestamp from, BsonTimestamp to) {
     super(
@@ -42,7 +42,10 @@ public final class HistoryLostException extends RuntimeException {
     return new BsonTimestamp(from);
   }
 
-  /** The oldest cluster time from which the shard has events now, or the time of its removal. */
+  /**
+   * The oldest cluster time from which the shard has events now, or the time of the shard's
+   * removal.
+   */
   public BsonTimestamp to() {
     return new BsonTimestamp(to);
   }

@@ -107,7 +107,8 @@ public sealed interface StreamEvent {
    *
    * @param shard the shard's id
    * @param from the cluster time up to which the shard's events were emitted
-   * @param to the cluster time at which the shard's events continue, or the time of its removal
+   * @param to the cluster time at which the shard's events continue, or the time of the shard's
+   *     removal
    */
   record HistoryLost(String shard, BsonTimestamp from, BsonTimestamp to, Checkpoint checkpoint)
       implements StreamEvent {}

@@ -58,12 +58,12 @@ public record FieldChanges(
   }
 
   /**
-   * Whether an update may be applied again, followed by all later updates, to a document that
-   * already has their changes. The document is then as before, with the same order of fields.
+   * Whether an update and all later updates may be applied again to a document that already has
+   * their changes. If true, the document stays the same, also in the order of its fields.
    *
-   * <p>This is false if the update removes a field. For example, three updates remove {@code a},
-   * set {@code a} and add {@code b}. When they run again, {@code a} gets a position after {@code
-   * b}.
+   * <p>The result is false if the update removes a field. For example, three updates remove {@code
+   * a}, set {@code a} and add {@code b}. When they run again, {@code a} gets a position after
+   * {@code b}.
    */
   public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
@@ -186,7 +186,7 @@ public record FieldChanges(
   }
 
   /**
-   * Whether a name in a path is the index of an element, provided that its parent is an array. For
+   * Whether a name in a path would be the index of an element if its parent were an array. For
    * example, {@code 10} can be an index, but not {@code 01}.
    */
   static boolean isIndex(String name) {

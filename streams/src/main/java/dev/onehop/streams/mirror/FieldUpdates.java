@@ -73,8 +73,9 @@ public final class FieldUpdates {
 
   /**
    * The updates of one event, which may run again on a document that already has the changes of
-   * later events. They do not fail if a value has another type by then. When the later events have
-   * run again, too, the document is as before, except that a field may have another position.
+   * later events. The updates do not fail if later events have changed the type of a value. When
+   * the later events have run again, too, the document is as before, except that a field may have
+   * another position.
    */
   public static List<Update> repeatable(BsonDocument filter, FieldChanges event) {
     return new FieldUpdates(filter, true).updates(List.of(event));

@@ -75,8 +75,9 @@ public final class MirrorWrites
   /**
    * Writes that find documents by the event's {@code documentKey}, for a collection that is sharded
    * by the same key. Use it with {@code FencedSink}, which does not repeat writes. A repeated
-   * insert could create a second document if the shard key of the first has changed since. The
-   * second document would stay until the change of the shard key runs again, too.
+   * insert could create a second document if the shard key of the first document has changed since
+   * the first run. The second document would stay until the change of the shard key runs again,
+   * too.
    *
    * <p>If an update of the shard key moves a document to another shard of the source, the document
    * may stay on one shard of the destination. The insert event may then come before the delete

@@ -40,7 +40,7 @@ public enum StreamMeters {
   BYTES("onehop.stream.bytes"),
   /** Counter: replies to {@code getMore}. Tag: {@code shard}. */
   REFILLS("onehop.stream.refills"),
-  /** Counter: times that a shard's cursor was opened again. Tag: {@code shard}. */
+  /** Counter: how often a shard's cursor was opened again. Tag: {@code shard}. */
   REOPENINGS("onehop.stream.reopenings"),
   /**
    * Gauge, in whole seconds of cluster time: the distance of a shard's stream behind the stream of

@@ -68,9 +68,9 @@ class AssignmentTest {
   }
 
   /**
-   * A channel that the member still has is not free for it, because its last batch may still be
-   * written. If the member no longer has the channel, it may take the channel again, although the
-   * lease names the member as the owner.
+   * While the member still has a channel, it does not take the channel again, because the last
+   * batch may still be written. Without the channel, it may take the channel, although the lease
+   * already names the member as the owner.
    */
   @Test
   void aChannelThatIsStillThereIsNotTakenAgain() {

@@ -56,7 +56,10 @@ class BarrierTest {
     assertThat(next(4, true, lease(1, 3, EVENT - 1))).isEqualTo(Step.WAIT);
   }
 
-  /** If the lease has ended, another member may own channel 0 by now. */
+  /**
+   * If the lease has ended, another member may own channel 0 by now. So this member waits and does
+   * not write.
+   */
   @Test
   void nothingIsWrittenWithoutALease() {
     assertThat(next(4, false, lease(1, 3, EVENT))).isEqualTo(Step.WAIT);

@@ -36,7 +36,7 @@ class ChannelGroupTest {
   private static final int CHANNELS = 6;
   private static final int KEYS = 40;
 
-  /** The messages of members that are stopped or lose replies. */
+  /** Captures the expected messages of the members: they are stopped, or lose replies. */
   @RegisterExtension
   private final CapturedLog keepers =
       new CapturedLog(
@@ -201,8 +201,8 @@ class ChannelGroupTest {
   }
 
   /**
-   * Until the lease of the last member has expired, a new member would have to share the channels
-   * with it.
+   * A group is not released while it has a member, because a new member would have to share the
+   * channels with that member.
    */
   @Test
   void aGroupIsReleasedWhenItsMembersHaveLeftToo() {
@@ -393,7 +393,10 @@ class ChannelGroupTest {
     sink.check(written, said ? 1 : 0);
   }
 
-  /** The positions of the channels are lost. No member may start at the current time. */
+  /**
+   * The positions of the channels are lost. No member may start at the current time, because events
+   * would be missing.
+   */
   @Test
   void leasesThatAreRemovedEndAllMembersAndThoseToCome() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
@@ -442,7 +445,7 @@ class ChannelGroupTest {
 
   /**
    * The leases were removed while no member ran. The sink has stored an older position than the new
-   * start, so that events would be missing.
+   * start. The member fails, because the events between the two positions would be missing.
    */
   @Test
   void aGroupThatBeginsAfterWhatItsSinkHasDoneIsRefused() {

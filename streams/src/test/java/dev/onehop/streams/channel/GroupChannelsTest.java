@@ -70,7 +70,7 @@ class GroupChannelsTest {
     return channel;
   }
 
-  /** An event of a channel, or of all with null. */
+  /** Emits an event of a channel, or with null an event of all channels. */
   private void arrives(@Nullable Integer channel, int time) {
     String fields = channel == null ? "operationType: 'drop'" : "channel: " + channel;
     stream

@@ -143,7 +143,7 @@ class GroupWorkTest {
     give("insert", new BsonDocument("channel", new BsonInt32(channel)), time);
   }
 
-  /** An event that concerns more than a document. */
+  /** Emits an event that concerns more than one document. */
   private void giveWide(int time) {
     give("drop", new BsonDocument(), time);
   }

@@ -109,8 +109,8 @@ final class RecordingSink {
   }
 
   /**
-   * Checks that every event was written once and in the order of its key, and that a wide event was
-   * written after all older events.
+   * Checks that every event was written once, and that the events of each key are in order. A wide
+   * event must be written after all older events.
    */
   synchronized void check(Map<Integer, Integer> written, int wideEvents) {
     written.forEach(

@@ -68,7 +68,10 @@ class SnapshotProgressTest {
         .isEqualTo(SnapshotProgress.NONE);
   }
 
-  /** The event concerns more than one document. */
+  /**
+   * The event {@code drop} concerns more than one document, so no document that was read contains
+   * it.
+   */
   @Test
   void anEventWithoutAKeyIsInNoDocument() {
     StreamEvent.Change drop =

@@ -47,7 +47,10 @@ class CheckpointTest {
     assertThat(place.low()).isEqualTo(token(3));
   }
 
-  /** An event from a mongos does not show the shard that it comes from. */
+  /**
+   * An event from a mongos does not show the shard that it comes from. So a position includes the
+   * event only if all shards have reached the event.
+   */
   @Test
   void aStreamWithoutShardsHasWhatAllShardsHave() {
     Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));

@@ -20,7 +20,9 @@ class StreamEventTest {
         "a", place.low(), new RawBsonDocument(event, new BsonDocumentCodec()), 0, place);
   }
 
-  /** A pipeline may remove every field except the token. */
+  /**
+   * A pipeline may remove every field except the token, so the cluster time is read from the token.
+   */
   @Test
   void theClusterTimeIsThatOfTheToken() {
     assertThat(change(new BsonDocument()).clusterTime()).isEqualTo(TIME);

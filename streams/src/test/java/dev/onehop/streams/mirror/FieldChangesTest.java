@@ -14,7 +14,7 @@ class FieldChangesTest {
     return FieldChanges.of(BsonDocument.parse(description));
   }
 
-  /** If an event can't be expressed, its document is read from the source. */
+  /** If update operators can't express an event, the event's document is read from the source. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -46,7 +46,10 @@ class FieldChangesTest {
     assertThat(FieldChanges.canBeRepeated(BsonDocument.parse(description))).isEqualTo(repeatable);
   }
 
-  /** If a field of the shard key changes, the document may belong to another shard. */
+  /**
+   * If the shard key changes, the document may belong to another shard. A change of a nested field
+   * of the key counts, too.
+   */
   @ParameterizedTest
   @CsvSource({
     "'{updatedFields: {k: 1}}', true",

@@ -60,7 +60,10 @@ class MirrorWritesTest {
         .containsExactly("put {\"k\": 2, \"_id\": 1} {\"_id\": 1, \"a\": 3}");
   }
 
-  /** Servers refuse a replacement with names that look like operators. */
+  /**
+   * Servers refuse a replacement with names that look like operators, so a pipeline replaces the
+   * document.
+   */
   @Test
   void aNameMayBeginWithADollarSign() {
     assertThat(
@@ -80,7 +83,7 @@ class MirrorWritesTest {
 
   /**
    * If a change of the shard key moves a document to another shard, the insert event may come
-   * before the delete event.
+   * before the delete event. The delete must then leave the inserted document.
    */
   @Test
   void aDeletionInATransactionLeavesADocumentWithAnotherKey() {

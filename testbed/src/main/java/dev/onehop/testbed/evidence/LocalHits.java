@@ -5,7 +5,7 @@ import java.util.OptionalDouble;
 /**
  * The operations of a sample that reached their shard from a router on one of the shard's hosts.
  *
- * @param sample the operations of the sample
+ * @param sample the operations of the sample, by shard
  * @param beside the number of operations of the sample that came from a router on a host of their
  *     shard
  */

@@ -16,8 +16,8 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
   }
 
   /**
-   * Returns the operations since earlier counts. A shard that is missing in the earlier counts
-   * counts from zero.
+   * Returns the number of operations since earlier counts. If a shard is missing in the earlier
+   * counts, its earlier number is zero.
    */
   public OperationCounts since(OperationCounts earlier) {
     SortedMap<String, Long> difference = new TreeMap<>();
@@ -26,7 +26,7 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
     return new OperationCounts(difference);
   }
 
-  /** The operations of all shards together. */
+  /** The number of operations of all shards together. */
   public long total() {
     return byShard.values().stream().mapToLong(Long::longValue).sum();
   }

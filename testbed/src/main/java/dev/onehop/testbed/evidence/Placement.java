@@ -6,13 +6,14 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The shards that store a collection's documents, compared with their owners. Orphans of a
- * migration count as misplaced until the server has deleted them.
+ * A comparison of the shards that store a collection's documents with the shards that own them.
+ * Orphans of a migration count as misplaced until the server has deleted them.
  *
  * @param stored the number of stored documents by shard
- * @param owned the number of documents that a versioned query returns, by shard; the shard leaves
- *     out documents that it does not own by its own metadata
- * @param misplaced the number of documents on a shard that does not own them, by config.chunks
+ * @param owned the number of documents that a versioned query returns, by shard; a shard leaves out
+ *     documents that it does not own according to its own metadata
+ * @param misplaced the number of documents on a shard that does not own them according to
+ *     config.chunks
  * @param examples descriptions of some misplaced documents
  */
 public record Placement(
@@ -31,7 +32,7 @@ public record Placement(
     return misplaced == 0 && stored.equals(owned);
   }
 
-  /** The documents of all shards together. */
+  /** The number of stored documents of all shards together. */
   public long documents() {
     return stored.values().stream().mapToLong(Long::longValue).sum();
   }

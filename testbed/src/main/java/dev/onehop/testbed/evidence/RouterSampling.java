@@ -74,7 +74,8 @@ public final class RouterSampling implements AutoCloseable {
     this.database = namespace.substring(0, namespace.indexOf('.'));
     try {
       for (ReplicaSet shard : cluster.shards()) {
-        // By default the server keeps 1 MB of entries, about a thousand.
+        // A server keeps only 1 MB of profile entries by default, about a thousand. So a larger
+        // collection replaces the default collection.
         discardEntries(shard.primary());
         createProfile(shard.primary());
         BsonDocument was = profile(shard.primary(), 1, -1, fraction);
@@ -94,7 +95,7 @@ public final class RouterSampling implements AutoCloseable {
   /**
    * Returns the sample within a window of time.
    *
-   * @param from the begin by this machine's clock, to the millisecond, inclusive
+   * @param from the beginning by this machine's clock, to the millisecond, inclusive
    * @param to the end by this machine's clock, to the millisecond, inclusive
    */
   public LocalHits besideOwner(Instant from, Instant to) {
@@ -145,8 +146,9 @@ public final class RouterSampling implements AutoCloseable {
   }
 
   private void discardEntries(Admin shard) {
-    // The server cannot drop the collection while it writes profile entries to it. A direct drop is
-    // harmless, because the collection is local to one mongod.
+    // The profiler is turned off first, because a server cannot drop the collection while it writes
+    // entries to it. A drop without the mongos is harmless, because the collection is local to one
+    // mongod.
     profile(shard, 0, 100, 1);
     shard.client().getDatabase(database).getCollection(PROFILE).drop();
   }

@@ -149,8 +149,8 @@ public final class ServerEvidence {
   }
 
   /**
-   * Returns the number of documents that the shard owns by its own metadata: a versioned query
-   * leaves orphans out.
+   * Returns the number of documents that the shard owns according to its own metadata. For this, it
+   * sends a versioned query, which leaves orphans out.
    */
   private long ownedCount(ReplicaSet shard, RoutingTable table) {
     ChunkVersion version = table.shardVersion(shard.name());

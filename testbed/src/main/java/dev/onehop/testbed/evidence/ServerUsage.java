@@ -5,9 +5,9 @@ package dev.onehop.testbed.evidence;
  *
  * @param server the address of the server, as {@code host:port}
  * @param host the name of the server's host
- * @param router whether it is a router; false for a config server or a shard's member
- * @param sockets the established connections to it, of all clients
- * @param residentBytes memory of its process that is in use (RSS)
+ * @param router whether the server is a router; false for a config server or a shard's member
+ * @param sockets the number of established connections to the server, of all clients
+ * @param residentBytes the memory of the server's process that is in use (RSS)
  */
 public record ServerUsage(
     String server, String host, boolean router, int sockets, long residentBytes) {}

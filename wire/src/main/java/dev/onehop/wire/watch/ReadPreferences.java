@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Parses {@code $readPreference}, in the driver's format for a mongos. */
 final class ReadPreferences {
-  /** The least value that servers accept. */
+  /** The least {@code maxStalenessSeconds} that servers accept. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
   private ReadPreferences() {}

@@ -36,7 +36,7 @@ public interface ServerSet extends AutoCloseable {
   @Nullable Server primary();
 
   /**
-   * Waits for a server that fits.
+   * Waits for a server that fits the read preference.
    *
    * @param readPreference in the format of {@code $readPreference}, null for the primary or any
    *     mongos

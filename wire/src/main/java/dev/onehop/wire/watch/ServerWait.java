@@ -13,9 +13,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Waits for a choice among watched servers. The choice is repeated after every change and twice a
- * second. During the wait, the servers are checked at the interval that the driver uses while an
- * operation waits.
+ * Waits until one of the watched servers can be chosen. A choice is attempted after every change of
+ * a server and twice a second. During the wait, the servers are checked at the interval that the
+ * driver uses while an operation waits.
  *
  * <p>Thread-safe.
  */
@@ -32,17 +32,17 @@ final class ServerWait {
     this.timeout = timeout;
   }
 
-  /** Called after a change. The caller may hold locks of the driver. */
+  /** Called after a change of a server's state. The caller may hold locks of the driver. */
   void changed() {
     changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
   }
 
   /**
-   * Waits for a choice.
+   * Waits until a choice is possible.
    *
-   * @param choice makes the choice; null while there is nothing to choose
+   * @param choice returns what was chosen, or null while a choice is not possible
    * @param checkNow checks the servers soon
-   * @param none the error if the time is over
+   * @param none returns the error if no choice was possible in time
    */
   <T> Mono<T> until(Supplier<@Nullable T> choice, Runnable checkNow, Supplier<Throwable> none) {
     return Mono.defer(

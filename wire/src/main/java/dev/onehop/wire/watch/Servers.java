@@ -322,8 +322,8 @@ public class Servers implements ServerSet {
 
   /**
    * Called when a connection to a server broke, or the server reported its shutdown. The pools
-   * handle the connections themselves. If the command was sent before the server's last failure,
-   * its own failure is ignored, because the command used an older connection. Source: the drivers'
+   * handle the connections themselves. The call has no effect if the command was sent before the
+   * server's last failure, because the command used an older connection. Source: the drivers'
    * specification "Server Discovery and Monitoring", on errors of an earlier generation.
    *
    * @param sentNanos the time when the command was sent, by {@link System#nanoTime}
@@ -388,7 +388,7 @@ public class Servers implements ServerSet {
         () -> notFound(readPreference));
   }
 
-  /** Waits for a choice, which is repeated after every change. */
+  /** Waits until a choice is possible. A choice is attempted after every change of a server. */
   public final <T> Mono<T> awaited(Supplier<@Nullable T> choice) {
     return wait.until(choice, this::check, () -> notFound(null));
   }
@@ -402,7 +402,7 @@ public class Servers implements ServerSet {
   /**
    * Chooses one of the seeds.
    *
-   * @param readPreference used if the seeds are a replica set; null for its primary
+   * @param readPreference used if the seeds are a replica set; null for the primary
    * @return null if no seed is up
    */
   protected final @Nullable ServerDescription chosen(@Nullable BsonDocument readPreference) {
@@ -416,7 +416,10 @@ public class Servers implements ServerSet {
     return nearest(inZone(trusted(usable), readPreference));
   }
 
-  /** The servers of the first preferred zone with a live server; none while this is not known. */
+  /**
+   * The servers of the first preferred zone with a live server; none while it is unknown which zone
+   * this is.
+   */
   protected final List<ServerDescription> inZone(
       List<ServerDescription> servers, @Nullable BsonDocument readPreference) {
     if (zones.isEmpty() || servers.isEmpty()) {

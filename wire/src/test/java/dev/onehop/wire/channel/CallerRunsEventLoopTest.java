@@ -166,7 +166,10 @@ class CallerRunsEventLoopTest {
     assertThat(threads).containsExactly(carrierThread());
   }
 
-  /** Netty keeps objects of a loop, such as a resolver of names, until the loop ends. */
+  /**
+   * Netty keeps objects of a loop, such as a resolver of names, until the loop ends. So the loop
+   * must end with its channel.
+   */
   @Test
   void aLoopOfAGroupEndsWithItsChannel() throws Exception {
     EventLoop ofGroup = new CallerRunsEventLoops(carriers).next();

@@ -23,7 +23,10 @@ class InProcessChannelTest {
     loop.shutdownGracefully();
   }
 
-  /** The driver's stream does this if it times out before it has read the whole reply. */
+  /**
+   * The driver's stream drops all references to a buffer if it times out before it has read the
+   * whole reply.
+   */
   @Test
   void aDriverThatDropsAllReferencesLeavesThoseOfOthers() throws Exception {
     ByteBuf received = Unpooled.copiedBuffer("first,second", StandardCharsets.UTF_8);

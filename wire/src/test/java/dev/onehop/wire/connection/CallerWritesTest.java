@@ -127,7 +127,7 @@ class CallerWritesTest {
   void moreThanTheSocketTakes() throws Exception {
     List<Thread> threads = sendFromThreads(40, 1_000_000);
     for (Thread thread : threads) {
-      // No sender waits for the reader.
+      // The threads end although nothing is read yet: no sender waits for the reader.
       thread.join();
     }
     readAll(40);

@@ -128,7 +128,10 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  /** Otherwise a login that never ends would occupy the only connection. */
+  /**
+   * The cancellation of a request ends its login. Otherwise a login that never ends would occupy
+   * the only connection.
+   */
   @Test
   void aThreadThatGivesUpEndsWhatBlocksItsHandshake() {
     AtomicInteger calls = new AtomicInteger();
@@ -156,7 +159,9 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  /** A command is sent again once only. The second refusal is its reply. */
+  /**
+   * A refused command is sent again only once. If it is refused again, this refusal is its reply.
+   */
   @ParameterizedTest
   @EnumSource
   void aCommandIsNotSentAgainForEver(Kind kind) {
@@ -229,7 +234,7 @@ class ConnectionsAsTheDriversTest {
   })
   void whatIsAgreedUponIsUsedBothWays(Kind kind, String name, int level) {
     Compressor compressor = new Compressor(name, level);
-    // The text is longer than the part that is read of a request to classify it.
+    // The pool classifies a request by its first part. This text is longer than that part.
     BsonString text = new BsonString("text ".repeat(500_000));
     try (WireServer server =
             new WireServer(

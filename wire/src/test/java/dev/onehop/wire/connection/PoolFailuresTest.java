@@ -55,7 +55,7 @@ class PoolFailuresTest {
   private enum Step {
     NONE,
     LOOKUP,
-    /** No file descriptor is left. */
+    /** The socket cannot be created, because no file descriptor is left. */
     SOCKET,
     REGISTRATION,
     CONNECT,
@@ -329,7 +329,7 @@ class PoolFailuresTest {
     }
   }
 
-  /** Opens one connection at a time. */
+  /** Creates a pool that opens one connection at a time. */
   private static BlockingPool blocking(WireServer server) {
     WireSettings.PoolLimits limits =
         new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO);
@@ -337,7 +337,7 @@ class PoolFailuresTest {
         WireServer.settings(Kind.BLOCKING, limits, null, null, List.of()), server.group);
   }
 
-  /** Starts threads that wait for a connection, one after another. */
+  /** Starts threads, one after another. All of them wait for a connection. */
   private static List<CompletableFuture<Throwable>> waiting(BlockingPool pool, WireServer server) {
     List<CompletableFuture<Throwable>> waiting =
         Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();

@@ -42,7 +42,7 @@ class PoolLimitsTest {
         .succeedsWithin(TIMEOUT);
   }
 
-  /** It is unknown whether the server has executed the request. */
+  /** It is unknown whether the server has executed the request, so the pool must not repeat it. */
   @ParameterizedTest
   @EnumSource
   void aRequestWhoseConnectionBreaksIsNotSentAgain(Kind kind) {
@@ -66,7 +66,10 @@ class PoolLimitsTest {
     }
   }
 
-  /** The driver's pool does the same after a timeout of the monitor's heartbeat. */
+  /**
+   * All requests to a lost server fail, as in the driver's pool after a timeout of the monitor's
+   * heartbeat.
+   */
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void whatIsUnderWayAtALostServerFails(Kind kind) {
@@ -201,7 +204,10 @@ class PoolLimitsTest {
     }
   }
 
-  /** Only for event loops: a thread that opens a connection itself waits for this connection. */
+  /**
+   * Tested only with event loops, because a thread that opens a connection waits for this
+   * connection.
+   */
   @Test
   void whatWaitsTakesTheFirstConnectionThatIsFree() {
     // Of two connections that are being opened, one never says hello.
@@ -232,7 +238,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** A blocking pool does not do this, see its Javadoc. */
+  /** Tested only with event loops, because {@link BlockingPool} ignores {@code minSize}. */
   @Test
   void someAreKeptOpenInAdvance() {
     try (WireServer server = new WireServer((connection, command) -> ok());
@@ -267,7 +273,7 @@ class PoolLimitsTest {
             server.pool(
                 kind,
                 new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, NEVER, Duration.ofMillis(50)))) {
-      // The connection is used all the time, and is never idle for so long.
+      // The connection is used all the time, so it is closed because of its age.
       await()
           .pollInterval(Duration.ofMillis(1))
           .until(
@@ -279,7 +285,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** Each connection has its number in the answer. */
+  /** A reply with the number of its connection. */
   private static BsonDocument numbered(int connection) {
     return ok().append("connection", new org.bson.BsonInt32(connection));
   }
@@ -299,7 +305,8 @@ class PoolLimitsTest {
       int before = server.accepted();
       int next = connectionOfNextPing(pool, server);
       shuttingDown.set(next);
-      // The idle connections all belong to an earlier generation now.
+      // The reply says that the server shuts down. All idle connections then belong to an earlier
+      // generation, and the pool closes them.
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       await().until(() -> server.open() == 0);
@@ -350,8 +357,8 @@ class PoolLimitsTest {
       refusing.set(true);
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 10);
 
-      // One request has the open connection. The others do not wait for a connection that cannot be
-      // opened.
+      // One request has the open connection. The other nine fail at once: they do not wait for a
+      // connection that cannot be opened.
       await()
           .until(
               () ->
@@ -364,7 +371,10 @@ class PoolLimitsTest {
     }
   }
 
-  /** Otherwise the next requests would wait for the connections of an earlier generation. */
+  /**
+   * If the opening of one connection fails, the opening of the other connection ends, too.
+   * Otherwise the next requests would wait for a connection of an earlier generation.
+   */
   @Test
   void whatIsBeingOpenedEndsWithTheOthers() {
     try (WireServer server =

@@ -37,7 +37,7 @@ class SharedConnectionsTest {
     assertThat(requests).allSatisfy(Request::assertAnswered);
   }
 
-  /** Replies to all requests before the first one with this command, on each connection. */
+  /** On each connection, replies to all requests before the first request with this command. */
   private void answerWhatIsNotBehindA(String command) {
     for (SimulatedLink link : links.links) {
       while (!link.pending.isEmpty() && !link.pending.peek().command().equals(command)) {
@@ -62,7 +62,9 @@ class SharedConnectionsTest {
     assertAnswered(writes);
   }
 
-  /** Before the first read, writes use all connections. */
+  /**
+   * Before the first read, writes use all connections. Later reads then get separate connections.
+   */
   @Test
   void writesThatHangOnEveryConnectionHoldUpNoLaterRead() {
     links.openAtMost();
@@ -294,7 +296,10 @@ class SharedConnectionsTest {
     assertThat(links.links).noneMatch(SimulatedLink::isOpen);
   }
 
-  /** The other requests on the connection neither fail nor are refused. */
+  /**
+   * Only the refused request is sent again, on another connection. The other requests on the first
+   * connection get their replies.
+   */
   @Test
   void whatIsRefusedUntilAuthenticatedAnewIsSentElsewhere() {
     links.authenticate();

@@ -100,7 +100,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     opening.remove().tryEmitError(new IOException("refused"));
   }
 
-  /** Opens the most connections that are allowed. */
+  /** Opens as many connections as are allowed. */
   void openAtMost() {
     List<Request> requests = new ArrayList<>();
     for (int n = 0; n < 20; n++) {

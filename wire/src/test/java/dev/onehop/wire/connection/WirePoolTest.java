@@ -130,7 +130,10 @@ class WirePoolTest {
     }
   }
 
-  /** After a cancellation in time, the caller may release resources of the outcome. */
+  /**
+   * After a cancellation in time, the pool reports no outcome, because the caller may have released
+   * resources that the outcome needs.
+   */
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
@@ -206,10 +209,7 @@ class WirePoolTest {
     }
   }
 
-  /**
-   * Otherwise each request would change threads twice, depending on the loop that opened the
-   * connection.
-   */
+  /** On a connection of another event loop, a request would change threads twice. */
   @Test
   void aRequestGetsAConnectionOfItsOwnEventLoop() throws Exception {
     try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
@@ -241,7 +241,7 @@ class WirePoolTest {
     }
   }
 
-  /** The event loop on which the reply to a request of another loop arrives. */
+  /** Sends a request from an event loop. Returns the event loop on which the reply arrives. */
   private static EventLoop answeringLoop(WirePool pool, WireServer server, EventLoop sender)
       throws Exception {
     CompletableFuture<EventLoop> answered = new CompletableFuture<>();

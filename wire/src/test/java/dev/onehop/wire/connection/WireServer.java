@@ -102,7 +102,7 @@ final class WireServer implements AutoCloseable {
     return open.get();
   }
 
-  /** The kinds of connections. All behave in the same way. */
+  /** The kinds of pools. A test with several kinds expects the same behaviour from each kind. */
   enum Kind {
     EVENT_LOOP,
     /** Like {@link #EVENT_LOOP}, and the sending threads write to the sockets. */
@@ -142,7 +142,7 @@ final class WireServer implements AutoCloseable {
         : new LoopClient(new WirePool(kind == Kind.EVENT_LOOP ? group : callers, settings));
   }
 
-  /** Pools of each kind, which share their limits. */
+  /** A blocking pool and a pool on event loops, which together keep to the limits. */
   Map<Kind, Client> pools(WireSettings.PoolLimits limits) {
     Connections connections =
         new Connections(group, settings(Kind.EVENT_LOOP, limits, null, null, List.of()));

@@ -32,7 +32,10 @@ class MechanismProviderTest {
         .hasMessage("MONGODB-AWS needs dev.onehop:onehop-auth, and the class path has none");
   }
 
-  /** An application server may provide this module to all of its applications. */
+  /**
+   * An application server may provide this module to all of its applications. The provider is then
+   * found by an application's class loader.
+   */
   @Test
   void theApplicationsClassLoaderIsAsked(@TempDir Path folder) throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));

@@ -65,7 +65,7 @@ class ClientMetadataTest {
                 .getDocument("env"))
         .isEqualTo(
             BsonDocument.parse("{container: {runtime: 'docker', orchestrator: 'kubernetes'}}"));
-    // Two environments count as none.
+    // If two environments are detected, hello has none.
     assertThat(
             metadata(
                 null,
@@ -76,8 +76,8 @@ class ClientMetadataTest {
   }
 
   /**
-   * The order is: details of the environment, details of the system, the environment, then other
-   * fields.
+   * Parts are left out in this order: details of the environment, details of the system, the
+   * environment, then other fields.
    */
   @Test
   void whatIsTooMuchIsLeftOutInOrder() {

@@ -134,7 +134,7 @@ class HandshakeTest {
     assertThatThrownBy(() -> connection.run(scram(null))).isInstanceOf(AuthenticationFailure.class);
   }
 
-  /** Otherwise the server would not have to prove that it has the password. */
+  /** A server that ends the conversation early has not proved that it has the password. */
   @Test
   void aServerThatEndsTheConversationEarlyIsRefused() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 
 class EventLoopsTest {
 
-  /** A client that is closing may still use its connections, or open one. */
+  /**
+   * A client that is closing may still use its connections, or open one. So the event loops end
+   * only after the last connection.
+   */
   @Test
   void theyEndAfterTheirLastConnection() throws InterruptedException {
     try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {

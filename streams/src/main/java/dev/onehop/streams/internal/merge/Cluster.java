@@ -38,7 +38,7 @@ public interface Cluster {
       boolean resumed,
       Map<String, BsonTimestamp> removed) {
 
-    /** An opening without removed shards. */
+    /** A start without removed shards. */
     public Opening(
         Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {
       this(shards, placement, start, resumed, Map.of());

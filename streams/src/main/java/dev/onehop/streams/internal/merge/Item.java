@@ -9,12 +9,12 @@ import org.bson.RawBsonDocument;
 /**
  * An element of a shard's stream.
  *
- * @param token {@code _data} of its token
+ * @param token {@code _data} of the element's token
  * @param event the event of the server
  * @param kind the kind of the element
  * @param receivedNanos the {@link System#nanoTime} when the element arrived
- * @param parts the events of a transaction, at least one; the token and the event of the item are
- *     then the ones of the last part. Empty for other kinds
+ * @param parts the events of a transaction, at least one; {@code token} and {@code event} are those
+ *     of the last part. Empty for other kinds
  */
 record Item(String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
 

@@ -90,7 +90,7 @@ final class Merge {
   /**
    * @param placed whether the placement can change; if not, there is only one shard or replica set,
    *     or a mongos
-   * @param low the token up to which all events were emitted before
+   * @param low the token where the stream starts: all events up to this token were emitted earlier
    * @param grouped whether transactions are grouped. The events of several shards are then not in
    *     the order of their tokens, and a position needs one token per shard
    */
@@ -152,7 +152,8 @@ final class Merge {
       }
     }
     if (batchToken != null) {
-      // A PBRT may be less than an earlier one of the same shard: SERVER-135099.
+      // The maximum, because a PBRT may be less than an earlier PBRT of the same shard:
+      // SERVER-135099.
       lane.mark = Tokens.max(lane.mark, batchToken);
     }
     positions[lane.index] = lane.position();
@@ -323,7 +324,7 @@ final class Merge {
     received(shard, List.of(), Tokens.highWater(to));
   }
 
-  /** The position up to which everything was emitted. */
+  /** The position up to which all events were emitted. */
   Checkpoint checkpoint() {
     if (isSinglePlace()) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());

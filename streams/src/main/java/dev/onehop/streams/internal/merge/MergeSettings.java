@@ -10,8 +10,8 @@ import java.time.Duration;
  * @param order the order of events
  * @param historyLost the behaviour when a shard has lost events
  * @param maxAwaitTime the longest time for which a server may wait for events before it replies
- * @param heartbeatInterval the shortest interval of two reads of the placement, and of two
- *     heartbeats at a shard, while events wait for them
+ * @param heartbeatInterval while events wait: the shortest interval between two reads of the
+ *     placement, and between two heartbeats to a shard
  * @param progressInterval the interval of progress events while there are no other events
  * @param bufferPerShard the number of bytes of a shard's waiting events above which the shard is
  *     not read

@@ -22,14 +22,14 @@ final class MergedShards {
   private static final Logger log = LoggerFactory.getLogger(MergedShards.class);
 
   // These times are short, because a shard without events replies to a getMore only at the end of
-  // its time. Other events may wait for the newer token in this reply.
+  // maxTimeMS. Events of other shards may wait for the newer token in this reply.
   private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
 
   /**
-   * How long to read a removed shard that cannot be reached. After this time, its remaining events
-   * count as lost.
+   * How long to read a removed shard that cannot be reached. After this time, the shard's remaining
+   * events count as lost.
    */
   private static final Duration LEAVING = Duration.ofMinutes(1);
 
@@ -194,7 +194,7 @@ final class MergedShards {
     }
   }
 
-  /** Stops reading a removed shard once all its events before the removal are emitted. */
+  /** Stops reading a removed shard once all events before its removal are emitted. */
   private void leave(String shard) {
     Leaving going = leaving.get(shard);
     if (going == null || !merge.isEmpty(shard)) {

@@ -10,7 +10,7 @@ final class Pauses {
   private Pauses() {}
 
   /**
-   * The pause after some failures in a row. It doubles with each failure, up to two seconds.
+   * The pause after a number of failures in a row. It doubles with each failure, up to two seconds.
    *
    * @param failures the number of failures, at least 1
    */

@@ -112,9 +112,9 @@ final class PositionWatch {
   }
 
   private void wait(Checkpoint place, String clock, Wait waits, long now) {
-    // Usually a position is behind if the cluster time has advanced since the position's last move.
-    // If the subscriber requests nothing, events may have waited since this move. The position is
-    // then behind as soon as the cluster time is after the position.
+    // Events may have waited for the subscriber since the last move of the position. So a position
+    // that waits for the subscriber is behind if the cluster time is after the position. A position
+    // that waits for servers is behind if the cluster time has advanced since the last move.
     String then = waits.cause() == Cause.SUBSCRIBER ? low : latestThen;
     behind = clock.compareTo(then) > 0;
     Duration time = Duration.ofNanos(now - sinceNanos);

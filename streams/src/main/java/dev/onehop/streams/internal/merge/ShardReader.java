@@ -154,7 +154,7 @@ final class ShardReader {
       reached = reached == null ? last : Tokens.max(reached, last);
     }
     if (reached != null) {
-      // A server may return a token that is less than an earlier token.
+      // The maximum, because a server may return a token that is less than an earlier token.
       place =
           new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
     }

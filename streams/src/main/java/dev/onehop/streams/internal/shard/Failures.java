@@ -42,7 +42,7 @@ final class Failures {
 
   /**
    * The exception that the driver would throw. It names the server that returned the error. If no
-   * server returned it, it names the stream.
+   * server returned the error, the exception names the stream.
    */
   private static MongoException exception(CommandFailure refused) {
     ServerAddressName server = refused.server();

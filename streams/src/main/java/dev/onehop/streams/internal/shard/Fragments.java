@@ -23,7 +23,7 @@ final class Fragments {
   /**
    * Adds the next fragment, or an event that is not split.
    *
-   * @return whether it was the last fragment
+   * @return whether the event is complete now
    * @throws CommandFailure if the fragments before this one are missing; the event then has to be
    *     read again
    */

@@ -13,8 +13,8 @@ final class KeyAfterUpdate {
   private KeyAfterUpdate() {}
 
   /**
-   * A filter for the document after the update. If a field of the key was changed and the event
-   * does not have its new value, the filter does not have this field.
+   * A filter for the document after the update. If the update has changed a field of the key, and
+   * the event does not have the new value, the filter leaves this field out.
    *
    * @param event an event of type {@code update}
    */

@@ -232,7 +232,8 @@ public final class RoutedCluster implements Cluster {
 
   /**
    * Sends a heartbeat to the config servers while they are read. Without a heartbeat, the clock of
-   * idle config servers would stay behind the time of the read, and the read would wait for it.
+   * idle config servers would stay behind the time of the read, and the read would wait for the
+   * clock.
    */
   private void moveConfigServers() {
     ReplicaSet idle = configServers;

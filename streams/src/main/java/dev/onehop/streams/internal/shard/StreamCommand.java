@@ -111,8 +111,7 @@ public record StreamCommand(
     return new BsonDocument("aggregate", new BsonString(readable()))
         .append("pipeline", stages)
         // The batch size is one more than the number of events, so that the server closes the
-        // cursor
-        // with the first batch.
+        // cursor with the first batch.
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
         // A change stream uses the simple collation, not the collection's collation.
         .append("collation", new BsonDocument("locale", new BsonString("simple")))

@@ -19,7 +19,8 @@ final class Events {
   }
 
   /**
-   * A token of an event in a transaction. The tokens of a transaction on several shards alternate.
+   * A token of an event in a transaction. If a transaction is on several shards, the tokens of the
+   * shards alternate.
    */
   static String partToken(long time, int index, String shard, int number) {
     return "82%016X2B022C01002B%02X6E5A%02X%08X04"
@@ -60,7 +61,9 @@ final class Events {
     return copy;
   }
 
-  /** The event as one of a transaction, in a session that is always the same. */
+  /**
+   * The same event as a part of the transaction with this number. The session is always the same.
+   */
   static RawBsonDocument inTransaction(RawBsonDocument event, long number) {
     return raw(
         copy(event)

@@ -221,8 +221,8 @@ class MergePropertyTest {
     }
 
     /**
-     * Moves a key to another shard. The config server receives the donor's time with the commit,
-     * and the recipient reads it there.
+     * Moves a key to another shard. The config server receives the donor's time with the commit.
+     * The recipient reads this time from the config server.
      */
     private void move() {
       int key = random.nextInt(KEYS);

@@ -240,7 +240,8 @@ class MergedStreamTest {
     }
     BaseSubscriber<StreamEvent> subscriber = subscribe(cluster, Order.PER_KEY, 0);
     awaitSettled(cluster.shard("a"));
-    // A batch has 10 events of more than 100 bytes, and the buffer 2,000 bytes.
+    // A batch has 10 events of more than 100 bytes each. The buffer has 2,000 bytes, so two batches
+    // fill it.
     assertThat(cluster.shard("a").reads()).isLessThan(3);
     subscriber.request(1_000);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(1_000));
@@ -463,7 +464,7 @@ class MergedStreamTest {
     cluster.shard("a").transaction(20, 7, IntStream.rangeClosed(1, 25).toArray());
     cluster.shard("b").transaction(21, 7, 26, 27);
     cluster.shard("a").insert(30, 28);
-    // The last transaction is also emitted completely.
+    // No event follows the last transaction. It is emitted completely, too.
     cluster.shard("a").transaction(40, 8, 29, 30);
     await().atMost(TIMEOUT).until(() -> transactions().size() == 3);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 28));
@@ -630,7 +631,8 @@ class MergedStreamTest {
     assertThat(received(measured, "wallTime")).isEqualTo(30);
     cluster.shard("a").insert(Events.seconds(1).getValue(), 5);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(2));
-    // By the clock of this process, the commit time of the event is in the future.
+    // By the clock of this process, the commit time of the event is in the future. The lag counts
+    // as 0.
     assertThat(received(measured, "clusterTime")).isZero();
     clock.add(Duration.ofSeconds(10));
     cluster.shard("a").insert(Events.seconds(2).getValue(), 6);

@@ -22,7 +22,7 @@ public final class FileTrees {
         Files.deleteIfExists(file);
       }
     } catch (IOException | UncheckedIOException e) {
-      // The rest stays in the cache folder, where it is harmless.
+      // Files that cannot be deleted stay in the cache folder, where they are harmless.
     }
   }
 }

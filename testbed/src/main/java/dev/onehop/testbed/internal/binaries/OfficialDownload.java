@@ -118,7 +118,8 @@ final class OfficialDownload {
         CompletableFuture.supplyAsync(
             () -> {
               try (Socket socket = new Socket()) {
-                // This call also looks the name up, which may take longer than the connection.
+                // This call also looks up the host name. The timeout of the connection does not
+                // limit the time of the lookup, so the call runs on another thread.
                 socket.connect(
                     new InetSocketAddress(uri.getHost(), port), (int) REACHABLE_WITHIN.toMillis());
                 return true;

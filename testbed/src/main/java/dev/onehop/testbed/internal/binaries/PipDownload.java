@@ -46,7 +46,7 @@ public final class PipDownload {
 
   /**
    * The package's source distribution. During the download, pip runs the package's build to get its
-   * metadata. Pip downloads the build tools as wheels. It verifies the checksum before the build.
+   * metadata. Pip downloads the build tools as wheels. Pip verifies the checksum before the build.
    *
    * @param requirement {@code name==version}
    * @param sha256 the checksum of the archive

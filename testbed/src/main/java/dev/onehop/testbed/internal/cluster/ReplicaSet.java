@@ -121,7 +121,8 @@ public final class ReplicaSet implements AutoCloseable {
         admins.get(0).run("admin", new BsonDocument("replSetStepUp", new BsonInt32(1)));
         return isWritablePrimary(admins.get(0));
       } catch (TestbedException e) {
-        // The other members do not run yet. The replica set elects a primary later in any case.
+        // The election can fail while the other members do not run yet. The replica set elects a
+        // primary later in any case.
       }
     }
     return false;

@@ -101,7 +101,10 @@ final class ServerCommands implements ClusterCommands {
     }
   }
 
-  /** Servers before 6.0 move only whole chunks, and the command names the chunk's version. */
+  /**
+   * Moves a whole chunk, because servers before 6.0 cannot move a part of a chunk. The command
+   * names the chunk's version.
+   */
   private void moveChunk(String namespace, BsonDocument min, String toShard) {
     BsonDocument entry = cluster.collectionEntry(namespace);
     Bson ofCollection = Cluster.chunksOf(namespace, entry);

@@ -148,7 +148,7 @@ public final class ShardedCollection {
    * Moves a range to a shard and waits until the migration is done. Does nothing if the shard owns
    * the range.
    *
-   * @param min lower bound of a chunk, or of a part of one
+   * @param min lower bound of a chunk, or of a part of a chunk
    * @param max upper bound, or null for the chunk's upper bound
    */
   public void moveRange(BsonDocument min, @Nullable BsonDocument max, String toShard) {
@@ -175,7 +175,8 @@ public final class ShardedCollection {
         return RoutingTable.of(
             entry, config().collection("config", "chunks").find(ofCollection(entry)), shardNames());
       } catch (InconsistentRoutingTableException e) {
-        // A migration during the read makes one attempt fail. Four failures have another reason.
+        // A migration during the read can make one attempt fail. If four attempts fail, there is
+        // another reason.
         if (attempt == 3) {
           throw new TestbedException(
               "config.chunks can't be read for " + namespace + ": " + e.getMessage(), e);

@@ -21,7 +21,7 @@ public final class Users {
   private final Admin config;
 
   /**
-   * @param config the config servers; its login has the right to create users
+   * @param config the config servers; the user of this connection has the right to create users
    */
   public Users(ReplicaSet config) {
     this.config = config.primary();

@@ -50,7 +50,7 @@ public final class Subnets implements AutoCloseable {
         return subnets;
       } catch (DockerException e) {
         subnets.close();
-        // Another program has taken the range in the meantime.
+        // An overlap means that another program has taken the range in the meantime.
         if (attempt == ATTEMPTS || !String.valueOf(e.getMessage()).contains("overlap")) {
           throw new TestbedException("Docker cannot create a network: " + Engine.reason(e), e);
         }

@@ -13,10 +13,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies the process that opened a connection, and its host. The address of a connection does
- * not identify the process, because on the loopback interface every process may use every address.
- * This class finds the socket's inode in {@code /proc/net/tcp}, and the process that owns it in
- * {@code /proc/<pid>/fd}.
+ * Identifies the process that opened a connection, and the host of this process. The address of a
+ * connection does not identify the process, because on the loopback interface every process may use
+ * every address. This class finds the socket's inode in {@code /proc/net/tcp}, and the process that
+ * owns it in {@code /proc/<pid>/fd}.
  *
  * <p>One thread completes all waiting calls together. Many connections at the same time therefore
  * cause only one read of these files. Thread-safe.

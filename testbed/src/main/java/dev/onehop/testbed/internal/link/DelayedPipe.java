@@ -27,12 +27,12 @@ final class DelayedPipe {
   private static final int LOW_WATER_BYTES = 16 << 20;
 
   /**
-   * The resolution of timers is 1/128 of the delay. Buffers that are due within this time are
+   * Timers have a resolution of 1/128 of the delay. Buffers that are due within one such step are
    * delivered together, on average at their due time. This saves one timer for each buffer.
    */
   private static final int GRAINS = 128;
 
-  /** The kinds of end that a sender gives to its stream. */
+  /** The ways in which a sender ends its stream. */
   enum End {
     /** The sender has finished: FIN. */
     FINISHED,

@@ -18,8 +18,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The path to one server. A link listens on the server's advertised address and forwards the bytes
- * to the server's real address, with the delay of the distance. It connects to the server from the
- * caller's own address, so the server's profiler records the caller's host. Thread-safe.
+ * to the server's real address, with the delay of the distance. The link connects to the server
+ * from the caller's own address, so the server's profiler records the caller's host. Thread-safe.
  */
 public final class Link {
   private final Links links;

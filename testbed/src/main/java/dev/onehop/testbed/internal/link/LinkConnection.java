@@ -48,7 +48,7 @@ final class LinkConnection {
             var unusedServer = server.close();
           }
         };
-    // TCP's handshake takes two one-way delays, and the first byte then takes one more to the
+    // TCP's handshake takes two one-way delays. Then the first byte takes a third delay to the
     // server.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
     forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, forthBytes, onEnd);

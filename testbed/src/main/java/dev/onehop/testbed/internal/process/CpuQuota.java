@@ -73,7 +73,7 @@ final class CpuQuota {
     try {
       Files.deleteIfExists(group);
     } catch (IOException e) {
-      // A group without processes is harmless.
+      // A group that stays is harmless, because it has no processes.
     }
   }
 }

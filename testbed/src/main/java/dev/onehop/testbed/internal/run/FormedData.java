@@ -19,11 +19,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The servers' data right after a cluster was formed, kept in the cache folder. The next start of
- * the same cluster copies it. The folder gets its name by a rename at the end, so its content is
- * always complete. If the data can't be kept or used, the next start forms the cluster as usual.
+ * the same cluster copies this data. The folder gets its name by a rename at the end, so its
+ * content is always complete. If the data can't be kept or used, the next start forms the cluster
+ * as usual.
  */
 public final class FormedData {
-  /** Part of the folder's name. If clusters are formed in another way, this value must change. */
+  /**
+   * Part of the folder's name. Whoever changes the way in which clusters are formed must change
+   * this value.
+   */
   private static final String FORMAT = "1";
 
   private static final String PARTIAL = "partial";
@@ -88,7 +92,7 @@ public final class FormedData {
     }
   }
 
-  /** Removes the data. The caller does so after servers did not start with it. */
+  /** Removes the data. The caller does so after servers failed to start with this data. */
   public void remove() {
     remove(folder);
   }
@@ -103,7 +107,7 @@ public final class FormedData {
       removed = Files.createTempDirectory(folder.getParent(), PARTIAL);
       Files.move(folder, removed, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      // Another process is removing it.
+      // Another process is removing the folder.
     }
     FileTrees.delete(removed);
   }

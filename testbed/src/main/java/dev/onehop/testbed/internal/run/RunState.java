@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param topology the topology's name
  * @param phase {@link #STARTING} or {@link #RUNNING}
  * @param url the running cluster's URL; empty while starting
- * @param standInRouters whether its routers are stand-ins
+ * @param standInRouters whether the cluster's routers are stand-ins
  * @param owner the process that runs the links and started the servers
  * @param servers the servers started so far
  */
