@@ -22,7 +22,10 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /** Drops the databases after the outermost class. Nested classes use the same databases. */
+  /**
+   * Drops the databases only after the outermost class, because nested classes use the same
+   * databases.
+   */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =

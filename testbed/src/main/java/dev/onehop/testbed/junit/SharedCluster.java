@@ -58,7 +58,9 @@ public final class SharedCluster {
     return testbed().url();
   }
 
-  /** The names of the shards, in the order in which collections are spread over them. */
+  /**
+   * The names of the shards. The chunks of a new collection are placed on the shards in this order.
+   */
   public List<String> shards() {
     return testbed().topology().shards().stream().map(Shard::name).toList();
   }

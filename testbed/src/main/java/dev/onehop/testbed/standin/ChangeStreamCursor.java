@@ -43,13 +43,13 @@ final class ChangeStreamCursor implements OpenCursor {
   /** A shard's change stream. */
   public interface ShardStream {
     /**
-     * Requests the shard's next batch, as the reply to a getMore.
+     * Requests the shard's next batch. Returns the shard's reply to the getMore.
      *
      * @param wait the time for which the shard may wait for an event
      */
     Mono<BsonDocument> next(Duration wait);
 
-    /** Makes the shard write an entry after a time. The shard's stream then passes that time. */
+    /** Makes the shard write an oplog entry, so that the shard's stream passes this time. */
     Mono<Void> advanceTo(BsonTimestamp time);
 
     /**
@@ -125,7 +125,7 @@ final class ChangeStreamCursor implements OpenCursor {
     sources.get(stream).take(reply);
   }
 
-  /** Returns the reply to the opening. It has no events, and it has the stream's start position. */
+  /** Returns the reply to the opening. The reply has the stream's start position, but no events. */
   public BsonDocument firstReply(long id) {
     return withToken(CursorReplies.first(namespace, id, List.of()));
   }
@@ -157,7 +157,9 @@ final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
-  /** Reads the shards at least once, even if the time is over. */
+  /**
+   * Reads the shards at least once, and again until the batch is filled or the deadline is over.
+   */
   private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
     return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
         // This is a loop, because a recursion fills the stack if shards reply at once.

@@ -240,7 +240,7 @@ public final class Topology {
     return hosts.values().stream().anyMatch(this::isDistant);
   }
 
-  /** Whether a connection from any of the topology's hosts to this one takes time. */
+  /** Whether a connection to this host from at least one other host has a delay. */
   public boolean isDistant(Host to) {
     return hosts.values().stream().anyMatch(from -> !roundTrip(from, to).isZero());
   }

@@ -26,7 +26,7 @@ final class CompressedMessages {
 
   // Original op code, uncompressed size, compressor id.
   private static final int COMPRESSED_HEADER = 9;
-  // Larger than any message that a server accepts.
+  // A larger size in a header is invalid: no server accepts so large a message.
   private static final int MAX_CLAIMED = 64_000_000;
 
   private CompressedMessages() {}

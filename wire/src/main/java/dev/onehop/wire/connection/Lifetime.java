@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 final class Lifetime {
   /**
-   * A peer whose kernel has accepted no byte for this time has stopped: it will not reply either.
+   * If a peer's kernel has accepted no byte for this time, the peer has stopped and will not reply.
    */
   private static final Duration STALLED = Duration.ofSeconds(30);
 

@@ -135,7 +135,7 @@ final class SharedConnection {
     return pending.size();
   }
 
-  /** The number of its requests that may wait in the server. */
+  /** The number of requests on this connection that may wait in the server. */
   int waits() {
     return waits;
   }

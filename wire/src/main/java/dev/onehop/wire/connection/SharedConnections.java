@@ -46,7 +46,7 @@ final class SharedConnections {
    */
   private static final Duration ABANDONED = Duration.ofSeconds(1);
 
-  /** The time without further attempts after a connection could not be opened. */
+  /** After a connection could not be opened, no other connection is opened for this time. */
   private static final Duration OPEN_AGAIN = Duration.ofSeconds(1);
 
   private final ServerAddressName server;
@@ -346,7 +346,7 @@ final class SharedConnections {
     Exchange exchange = request.exchange();
     line(exchange.mayWait()).answered(request.answered(now));
     if (again) {
-      // The other requests on the connection may still get a reply.
+      // The connection is not closed, because its other requests may still get a reply.
       retire(connection);
       pool.takeOwn(exchange);
     } else if (ReplyCode.isShutdown(code)) {
@@ -469,7 +469,8 @@ final class SharedConnections {
 
   /**
    * Whether the first waiting request has waited for long while every suitable connection is slow.
-   * False if a suitable connection is only full, because it accepts requests again soon.
+   * False if a suitable connection is only full, because such a connection soon accepts requests
+   * again.
    */
   private boolean isStuck(Exchange first, WaitingLine line, boolean mayWait, long now) {
     return now - first.waitingSince() >= Math.max(RELIEF.toNanos(), line.slowThresholdNanos())

@@ -55,7 +55,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
   private final EventLoop loop;
   // The requests that were sent and have no reply, in their order.
   private final Queue<Request> pending = new ConcurrentLinkedQueue<>();
-  // Set before the connection is published.
+  // Set before other threads can use the connection.
   private @Nullable Channel channel;
   private @Nullable CallerWrites<Request> writes;
   // Used by the event loop only.

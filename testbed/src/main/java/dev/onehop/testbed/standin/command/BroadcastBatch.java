@@ -114,7 +114,7 @@ final class BroadcastBatch extends WriteBatch {
                         : toShard(table, shard, indexes.subList(half, indexes.size()))));
   }
 
-  /** An update or a delete without a full shard key. */
+  /** Sends an update or a delete without a full shard key. */
   private Mono<Void> broadcast(Target target, int index) {
     Mono<Void> sent =
         WriteTargets.isMulti(command().commandName(), statements().get(index))
@@ -125,9 +125,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * Sends a statement to all shards that may own matching documents. In a transaction, it carries
-   * shard versions. They are safe there, because the transaction's snapshot also contains migrating
-   * ranges.
+   * Sends a statement to all shards that may own matching documents. In a transaction, the
+   * statement carries shard versions. They are safe there, because the transaction's snapshot also
+   * contains migrating ranges.
    */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!isOfTransaction()) {
@@ -163,7 +163,8 @@ final class BroadcastBatch extends WriteBatch {
         .onErrorResume(
             failure -> {
               if (failure instanceof StaleRoute refusal) {
-                // The shard may have changed some documents.
+                // The shard may have changed some documents. So only the statement fails. After a
+                // failure of the whole command, the driver might send the command again.
                 answered();
                 fail(List.of(index), refusal.asFailureOf(shard));
                 return Mono.empty();

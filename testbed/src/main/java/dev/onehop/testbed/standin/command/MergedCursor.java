@@ -190,7 +190,7 @@ final class MergedCursor implements OpenCursor {
 
   /**
    * Returns the number of documents to request from each shard, or 0 for the shard's default. The
-   * number is the rest of the batch, because one shard may have all documents of the rest.
+   * shard may have all documents that the batch still lacks, so their number is requested.
    */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();

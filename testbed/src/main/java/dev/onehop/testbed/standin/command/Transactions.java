@@ -78,7 +78,9 @@ public final class Transactions implements ShardClient.Participation {
       return readConcern == null ? null : readConcern.getTimestamp("atClusterTime", null);
     }
 
-    /** Counts another statement. Earlier statements cannot run again. */
+    /**
+     * Counts another statement. From the second statement on, the transaction cannot start again.
+     */
     public synchronized void nextStatement() {
       statements++;
     }
