@@ -77,7 +77,7 @@ final class ChangeStreamCursor implements OpenCursor {
     private boolean ended;
 
     /**
-     * The batch that was requested and has not arrived; it may arrive after the reply to the
+     * The request for a batch that has not arrived. The batch may arrive after the reply to the
      * client.
      */
     private @Nullable Mono<Void> pending;

@@ -40,7 +40,10 @@ class ShardedReadsTest {
     cluster.close();
   }
 
-  /** Documents of about a kilobyte with every other number, in cursors like a server's. */
+  /**
+   * A shard with about a kilobyte in each document, and every second number. Its cursors are like a
+   * server's.
+   */
   private static final class Shard implements ScriptedCluster.Script {
     private final int first;
     private final Map<Long, Integer> positions = new HashMap<>();

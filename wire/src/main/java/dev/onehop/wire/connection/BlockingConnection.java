@@ -112,7 +112,7 @@ public final class BlockingConnection extends PooledConnection {
 
   private static List<InetSocketAddress> addresses(
       ServerAddressName server, WireSettings settings, TimeLimit limit) throws IOException {
-    // A proxy resolves the server's name itself.
+    // A proxy resolves the server's name itself, so only the proxy's name is looked up.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     Future<List<InetSocketAddress>> found =
         settings.addresses().of(proxy == null ? server : proxy.address()).toFuture();
@@ -183,7 +183,7 @@ public final class BlockingConnection extends PooledConnection {
     abort.by(() -> close(plain));
     try {
       try {
-        // This call creates the socket.
+        // This call creates the socket, so it fails if no file descriptor is left.
         plain.setTcpNoDelay(true);
       } catch (SocketException e) {
         throw new NoSocketException(server, e);

@@ -102,7 +102,7 @@ final class CallerWrites<R> {
     for (int left = due.addAndGet(-done); left > 0; left = due.addAndGet(-left)) {
       List<ByteBuf> messages = new ArrayList<>(left);
       for (int n = 0; n < left; n++) {
-        // A request is added to the queue before it is counted.
+        // A request is added to the queue before it is counted, so the queue contains it.
         ByteBuf message = encode.apply(Objects.requireNonNull(queue.poll()));
         if (message != null) {
           messages.add(message);

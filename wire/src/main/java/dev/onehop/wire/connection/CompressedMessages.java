@@ -17,8 +17,8 @@ import org.xerial.snappy.Snappy;
  * Decompresses OP_COMPRESSED messages.
  *
  * <p>Snappy and zstd need the same libraries as in the driver. This class has no variable and no
- * catch clause with a type of these libraries. If a library were missing, they would prevent this
- * class from loading.
+ * catch clause with a type of these libraries. Such a variable or catch clause would prevent this
+ * class from loading if the library were missing.
  */
 final class CompressedMessages {
   /** Op code of a compressed message. */

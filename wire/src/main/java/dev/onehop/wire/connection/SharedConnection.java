@@ -85,7 +85,7 @@ final class SharedConnection {
   }
 
   private void done(Pending request, long now) {
-    // The request is usually the first in the queue.
+    // The request is usually the first in the queue, so the search is short.
     if (!pending.removeFirstOccurrence(request)) {
       return;
     }

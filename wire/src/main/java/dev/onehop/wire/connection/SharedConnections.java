@@ -128,8 +128,8 @@ final class SharedConnections {
       exchange.unable(ServerPool.clientIsClosed());
       return;
     }
-    // If there is only one shared connection, requests that can block at the server get separate
-    // connections.
+    // If there is only one shared connection, requests that may wait in the server get separate
+    // connections. Quick requests get one if they would be held up on all shared connections.
     if (mayWait ? sharing.connections() == 1 : areHeldUp(now) && pool.hasRoom()) {
       pool.takeOwn(exchange);
       return;
@@ -174,7 +174,7 @@ final class SharedConnections {
    * The least loaded connection for a request that may wait in the server; null if all suitable
    * connections are full or slow.
    *
-   * @param crowds whether the request may use the connection if there is only one
+   * @param crowds whether the request may use the connection if there is only a single one
    */
   private @Nullable SharedConnection pickToWait(int limit, boolean crowds, long now) {
     int flowing = 0;
@@ -332,7 +332,7 @@ final class SharedConnections {
   void answered(SharedConnection connection, SharedConnection.Pending request, ByteBuf reply) {
     int code = ReplyCode.of(reply);
     Exchange exchange = request.exchange();
-    // The server refused the command without executing it.
+    // The server has not executed the command, so it can be sent again.
     boolean again = ReplyCode.wantsAuthentication(code) && exchange.restart();
     loop.run(() -> answered(connection, request, code, again));
     if (!again && !exchange.answered(reply)) {
@@ -411,7 +411,8 @@ final class SharedConnections {
     loop.run(
         () -> {
           line(exchange.mayWait()).remove(exchange);
-          // The next requests in the queue may be sendable now.
+          // The next request may be sendable, because the cancelled one no longer waits ahead of
+          // it.
           drain(now());
         });
   }
@@ -445,7 +446,7 @@ final class SharedConnections {
     if (connection.lifetime().isStalled(connection.unsentBytes(), now)) {
       connection.abort(Lifetime.stalled(server));
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
-      // The server stops executing a request when its connection is closed.
+      // This ends the requests: the server stops executing a request when its connection is closed.
       connection.abort(
           new IOException(server + " still executes requests, but all of them were cancelled"));
     } else if (connection.isOver(limits, pool.generation(), now)) {

@@ -35,9 +35,7 @@ final class MergedCursor implements OpenCursor {
   private long toSkip;
   private long left;
 
-  /**
-   * The part of one shard: the documents that have arrived, and the cursor for the later documents.
-   */
+  /** The documents of one shard: those that have arrived, and the cursor for the later ones. */
   static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;

@@ -57,7 +57,7 @@ final class ShardKeyChange {
     this.transactions = transactions;
   }
 
-  /** The error for one of several statements of a command, with mongos' message. */
+  /** The error, with mongos' message, if the update is not the only statement of its command. */
   static CommandFailure notAlone() {
     return new CommandFailure(
         ErrorCodes.INVALID_OPTIONS,
