@@ -104,7 +104,7 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * @param after the last token that the client has received; events up to it are left out
+   * @param after the last token that the client has received; events up to this token are left out
    * @param waiting whether to wait until idle shards report a later time by themselves
    */
   public ChangeStreamCursor(
@@ -204,7 +204,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * Makes shards without writes advance their clocks, because events of other shards wait for them.
+   * Makes shards without writes advance their clocks, because the cursor returns the events of
+   * other shards only after that.
    */
   private Mono<Void> catchUp() {
     ResumeToken held = leastHead();

@@ -41,8 +41,8 @@ class ShardedReadsTest {
   }
 
   /**
-   * A shard with about a kilobyte in each document, and every second number. Its cursors are like a
-   * server's.
+   * A shard with every second number, in documents of about a kilobyte. Its cursors are like those
+   * of a server.
    */
   private static final class Shard implements ScriptedCluster.Script {
     private final int first;

@@ -360,7 +360,7 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for the reply to the request. After a timeout it may be called again.
+   * Waits for the reply to the request. After a timeout, this method may be called again.
    *
    * <p>If the server requires the connection to authenticate again, the connection does so and
    * sends the request once more. This is safe, because the server has not executed the request.

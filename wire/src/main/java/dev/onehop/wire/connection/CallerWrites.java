@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes requests to a socket on the sending threads, in the order of sending. While one thread
- * writes, it queues the requests of other threads and writes them in one system call. Bytes that
- * the socket does not accept are left to its event loop.
+ * writes, the requests of other threads are queued. The writing thread then writes them in one
+ * system call. Bytes that the socket does not accept are left to its event loop.
  *
  * <p>Thread-safe. No call waits for another thread or for the socket.
  *

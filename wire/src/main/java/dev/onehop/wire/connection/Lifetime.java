@@ -49,8 +49,8 @@ final class Lifetime {
 
   /**
    * Whether the peer has accepted none of the pending bytes for so long that the connection should
-   * be closed. It compares the pending bytes with those of the last call, so it must be called
-   * regularly.
+   * be closed. The method compares the pending bytes with those of the last call, so it must be
+   * called regularly.
    */
   boolean isStalled(long bytes, long now) {
     if (bytes == 0 || bytes != unsentBytes) {

@@ -174,7 +174,7 @@ final class SharedConnections {
    * The least loaded connection for a request that may wait in the server; null if all suitable
    * connections are full or slow.
    *
-   * @param crowds whether the request may use the connection if there is only a single one
+   * @param crowds whether the request may use the connection if it is the only one
    */
   private @Nullable SharedConnection pickToWait(int limit, boolean crowds, long now) {
     int flowing = 0;

@@ -192,7 +192,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
 
   private void connect(
       WireSettings settings, InetSocketAddress address, MonoSink<WireConnection> sink) {
-    // A proxy resolves the server's name itself, so only the proxy's name is looked up.
+    // A proxy resolves the server's name itself, so the destination is the name and not an address.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     ChannelFuture connecting =
         bootstrap(settings, address)

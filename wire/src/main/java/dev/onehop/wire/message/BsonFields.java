@@ -8,7 +8,7 @@ import org.bson.RawBsonDocument;
 
 /**
  * Iterates over the elements of a BSON document in a buffer without decoding it. Routing reads each
- * request with this class, so it copies only names.
+ * request with this class, which therefore copies only names.
  */
 public final class BsonFields extends Elements {
   // A cache, because commands and replies use the same few names. At worst, a race between threads
@@ -134,8 +134,8 @@ public final class BsonFields extends Elements {
   }
 
   /**
-   * Whether the current element is a document whose first name starts with {@code $}, like an
-   * operator.
+   * Whether the current element is a document whose first name starts with {@code $}, as in {@code
+   * {$gt: 1}}.
    */
   public boolean isOperatorDocument() {
     return type() == BsonType.DOCUMENT

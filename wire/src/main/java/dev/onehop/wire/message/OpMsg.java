@@ -63,7 +63,7 @@ public record OpMsg(
     return replyTo(requestId, id, document);
   }
 
-  /** A reply to the request with the id {@code requestId}. The reply has the id {@code id}. */
+  /** A reply with the id {@code id} to the request with the id {@code requestId}. */
   public static OpMsg replyTo(int requestId, int id, BsonDocument document) {
     return new OpMsg(id, requestId, 0, raw(document), List.of());
   }

@@ -28,7 +28,8 @@ import reactor.core.publisher.Mono;
  * perhaps after it has changed some documents. The router then sends the statement to this shard
  * again. The statement may therefore miss documents of a migrating range or change them twice. It
  * may also change other documents of this shard twice. A shard that was added after the router has
- * read the list of shards does not get the statement. The counts are the sum of the shards' counts.
+ * read the list of shards does not get the statement. The counts in the reply are the sums of the
+ * shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
@@ -178,7 +179,8 @@ final class BroadcastBatch extends WriteBatch {
    * migration, or while it has not loaded its metadata of the collection, as after a restart. The
    * statement then goes again only to this shard, because other shards may have executed it.
    *
-   * @return {@link StaleRoute} after the last attempt
+   * @return the shard's reply; the error {@link StaleRoute} if the shard also refuses the last
+   *     attempt
    */
   private Mono<Answer> sendIgnoringVersion(String shard, OpMsg sub, int tries) {
     return client()

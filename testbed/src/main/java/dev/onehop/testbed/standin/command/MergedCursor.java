@@ -187,8 +187,8 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * Returns the number of documents to request from each shard, or 0 for the shard's default. The
-   * shard may have all documents that the batch still lacks, so their number is requested.
+   * Returns the number of documents to request from each shard, or 0 for the shard's default. It is
+   * the number of documents that the batch still lacks, because one shard may have all of them.
    */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();

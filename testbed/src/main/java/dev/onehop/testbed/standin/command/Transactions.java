@@ -41,7 +41,7 @@ public final class Transactions implements ShardClient.Participation {
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
-  // The fields that other commands of a transaction copy from a statement of the transaction.
+  // The fields that are copied from a statement to other commands of its transaction.
   private static final List<String> OF_ALL_COMMANDS =
       List.of(
           "lsid",
