@@ -528,7 +528,8 @@ public final class BlockingConnection extends PooledConnection {
     if (waitedFor != null) {
       waitedFor.cancel(true);
     }
-    // This closes the plain socket. The close of the TLS socket would wait for a writing thread.
+    // This closes the plain socket. To close the TLS socket, this thread would wait for a writing
+    // thread.
     close(transport);
     runWhenClosed();
   }

@@ -512,7 +512,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
       ended = List.copyOf(openings);
       openings.clear();
     }
-    // Openings are ended here, because the event loops may end before the openings complete.
+    // The openings are ended here, because the event loops may end first. The openings would then
+    // never end.
     Each.of(ended, this::giveUp);
     Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());

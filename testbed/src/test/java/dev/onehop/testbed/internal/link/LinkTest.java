@@ -45,7 +45,7 @@ class LinkTest {
   private static final Duration NEAR = Duration.ofMillis(20);
   private static final Duration FAR = Duration.ofMillis(120);
 
-  /** Links may set their timers a little early; see {@link Lateness}. */
+  /** The time by which a link may deliver too early; see {@link Lateness}. */
   private static final Duration EARLY = Duration.ofMillis(1);
 
   private static final InetAddress NEAR_HOST = Loopback.ip(42, 1, 1);
