@@ -79,7 +79,7 @@ class RunningTestbedTest {
     return stat.substring(stat.lastIndexOf(')') + 2).startsWith("T");
   }
 
-  /** Freezes the server, and then waits. */
+  /** A separate process that freezes the server, and does not end by itself. */
   static final class Freezing {
     private Freezing() {}
 

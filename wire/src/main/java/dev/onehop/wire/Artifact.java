@@ -56,7 +56,8 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
         new URL(url.toString().replace(resource, "META-INF/MANIFEST.MF")).openStream()) {
       Attributes attributes = new Manifest(manifest).getMainAttributes();
       String name = String.valueOf(attributes.getValue("Bundle-SymbolicName"));
-      // A jar that contains the application and its libraries has the application's version.
+      // The version in the manifest may be that of another artifact: a jar may contain the
+      // application and its libraries. So the name must fit.
       return id.endsWith(name.substring(name.lastIndexOf('.') + 1))
           ? attributes.getValue("Bundle-Version")
           : null;

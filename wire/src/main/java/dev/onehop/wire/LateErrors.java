@@ -8,7 +8,7 @@ import reactor.util.context.Context;
 /**
  * Handles errors that come after the end or the cancellation of a publisher, for example when a
  * client is closed while requests are in flight. By default, Reactor logs such errors at error
- * level with a stack trace. The context of a subscriber can change this. Thread-safe.
+ * level with a stack trace. The context of a subscriber can set another handler. Thread-safe.
  */
 public final class LateErrors {
   // Reactor prefers this key to its global hook.

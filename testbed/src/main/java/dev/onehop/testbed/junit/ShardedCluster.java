@@ -9,9 +9,9 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Runs a test class on a sharded cluster that all such classes of a JVM share: three shards of one
- * member each, without delays, on {@code 127.33.0.1} to {@code 127.33.0.3}. Each of these hosts has
- * a router, too. The cluster starts on first use and ends with the JVM.
+ * Runs a test class on a sharded cluster that all classes with this annotation share in a JVM:
+ * three shards of one member each, without delays, on {@code 127.33.0.1} to {@code 127.33.0.3}.
+ * Each of these hosts has a router, too. The cluster starts on first use and ends with the JVM.
  *
  * <pre>{@code
  * @ShardedCluster

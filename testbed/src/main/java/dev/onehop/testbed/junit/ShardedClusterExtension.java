@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each test class its databases on the cluster. It uses only methods that JUnit 5 and JUnit 6
- * have and do not deprecate.
+ * Gives each test class its databases on the cluster. It uses only methods of JUnit 5 that JUnit 6
+ * also has and does not deprecate.
  */
 final class ShardedClusterExtension
     implements BeforeAllCallback, AfterAllCallback, ParameterResolver {
@@ -22,7 +22,10 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /** Drops the databases after the outermost class. Nested classes use the same databases. */
+  /**
+   * Drops the databases only after the outermost class, because nested classes use the same
+   * databases.
+   */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =

@@ -34,13 +34,14 @@ public final class SharedCluster {
     SHARED.dropDatabases(database);
   }
 
-  /** The class's database, named by its simple name. */
+  /** The class's database. Its name is the simple name of the class. */
   public String database() {
     return database;
   }
 
   /**
-   * Returns the name of another database of the class. It is dropped with the first database.
+   * Returns the name of another database of the class. It is dropped together with {@link
+   * #database()}.
    *
    * @param suffix the end of the database's name
    */
@@ -53,12 +54,14 @@ public final class SharedCluster {
     return database + "." + collection;
   }
 
-  /** The URL for an application: the first shard's router, without options. */
+  /** The URL with which an application connects to the first shard's router, without options. */
   public String url() {
     return testbed().url();
   }
 
-  /** The names of the shards, in the order in which collections are spread over them. */
+  /**
+   * The names of the shards. The chunks of a new collection are placed on the shards in this order.
+   */
   public List<String> shards() {
     return testbed().topology().shards().stream().map(Shard::name).toList();
   }
@@ -81,11 +84,7 @@ public final class SharedCluster {
     testbed().moveRange(namespace(collection), min, toShard);
   }
 
-  /**
-   * The servers' own figures about a collection of the class's database.
-   *
-   * @see Testbed#evidence
-   */
+  /** Figures that the servers themselves report about a collection of the class's database. */
   public ServerEvidence evidence(String collection) {
     return testbed().evidence(namespace(collection));
   }

@@ -43,13 +43,13 @@ final class ChangeStreamCursor implements OpenCursor {
   /** A shard's change stream. */
   public interface ShardStream {
     /**
-     * Requests the shard's next batch, as the reply to a getMore.
+     * Requests the shard's next batch. Returns the shard's reply to the getMore.
      *
      * @param wait the time for which the shard may wait for an event
      */
     Mono<BsonDocument> next(Duration wait);
 
-    /** Makes the shard write an entry after a time. The shard's stream then passes that time. */
+    /** Makes the shard write an oplog entry, so that the shard's stream passes this time. */
     Mono<Void> advanceTo(BsonTimestamp time);
 
     /**
@@ -77,7 +77,7 @@ final class ChangeStreamCursor implements OpenCursor {
     private boolean ended;
 
     /**
-     * The batch that was requested and has not arrived; it may arrive after the reply to the
+     * The request for a batch that has not arrived. The batch may arrive after the reply to the
      * client.
      */
     private @Nullable Mono<Void> pending;
@@ -104,7 +104,7 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * @param after the last token that the client has received; events up to it are left out
+   * @param after the last token that the client has received; events up to this token are left out
    * @param waiting whether to wait until idle shards report a later time by themselves
    */
   public ChangeStreamCursor(
@@ -125,7 +125,7 @@ final class ChangeStreamCursor implements OpenCursor {
     sources.get(stream).take(reply);
   }
 
-  /** Returns the reply to the opening. It has no events, and it has the stream's start position. */
+  /** Returns the reply to the opening. The reply has the stream's start position, but no events. */
   public BsonDocument firstReply(long id) {
     return withToken(CursorReplies.first(namespace, id, List.of()));
   }
@@ -157,7 +157,9 @@ final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
-  /** Reads the shards at least once, even if the time is over. */
+  /**
+   * Reads the shards at least once, and again until the batch is filled or the deadline is over.
+   */
   private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
     return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
         // This is a loop, because a recursion fills the stack if shards reply at once.
@@ -202,7 +204,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * Makes shards without writes advance their clocks, because events of other shards wait for them.
+   * Makes shards without writes advance their clocks, because the cursor returns the events of
+   * other shards only after that.
    */
   private Mono<Void> catchUp() {
     ResumeToken held = leastHead();

@@ -201,8 +201,8 @@ final class ChangeStreams {
   }
 
   /**
-   * Returns the stage for every shard. The stage starts at a cluster time and not after a token. A
-   * token belongs to one shard, but its time is valid for all shards.
+   * Returns the stage for every shard. The stage starts at a cluster time, which is valid for all
+   * shards. A token would be valid for one shard only.
    */
   private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
     BsonDocument stage = BsonCopies.without(asked, STARTS);

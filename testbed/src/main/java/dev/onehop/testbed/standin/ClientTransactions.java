@@ -32,8 +32,8 @@ final class ClientTransactions {
   }
 
   /**
-   * Runs one statement and counts it. Adds the recovery token to the reply; it names the shard that
-   * can report the outcome.
+   * Runs one statement and counts it. Adds the recovery token to the reply. The token names the
+   * shard that can report the outcome.
    */
   Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
     return Mono.defer(
@@ -67,8 +67,8 @@ final class ClientTransactions {
   }
 
   /**
-   * Returns the read concern of a transaction. In a snapshot transaction, it has the time at which
-   * all shards read.
+   * Returns the read concern of a transaction. In a snapshot transaction, the read concern has the
+   * time at which all shards read.
    */
   private @Nullable BsonDocument readConcern(BsonDocument body) {
     if (!body.isDocument("readConcern")) {

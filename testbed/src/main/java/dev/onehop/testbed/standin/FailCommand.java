@@ -76,7 +76,7 @@ final class FailCommand {
   }
 
   private final class Connection extends ChannelDuplexHandler {
-    /** Write concern errors for running requests, by request id. */
+    /** The write concern errors to add to the replies to running requests, by request id. */
     private final Map<Integer, BsonDocument> writeConcernErrors = new HashMap<>();
 
     private String application = "";

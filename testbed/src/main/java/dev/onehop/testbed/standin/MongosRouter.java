@@ -64,8 +64,8 @@ final class MongosRouter extends ClusterRouter {
   }
 
   /**
-   * Ends sessions in the background, as a mongos does: the close of a client then does not wait for
-   * a frozen shard.
+   * Ends sessions in the background, as a mongos does. Otherwise, the close of a client would wait
+   * for a frozen shard.
    */
   @Override
   protected Mono<BsonDocument> onSessions(OpMsg command) {

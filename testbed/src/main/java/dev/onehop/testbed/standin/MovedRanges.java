@@ -54,7 +54,7 @@ final class MovedRanges {
     return config.find(
         "chunks",
         new BsonDocument("uuid", entry.get("uuid"))
-            // the first entry is the latest
+            // history.0 is the latest entry of the chunk's history.
             .append("history.0.validAfter", new BsonDocument("$gt", time)));
   }
 }

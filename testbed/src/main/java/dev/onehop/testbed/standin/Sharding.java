@@ -74,7 +74,7 @@ final class Sharding {
 
   /**
    * @param enable whether to enable sharding for the database, too. Before feature compatibility
-   *     version 6.0, this is a separate step
+   *     version 6.0, enabling is a separate step
    */
   private Mono<BsonDocument> createDatabase(String database, BsonDocument body, boolean enable) {
     BsonDocument create = new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
@@ -101,8 +101,8 @@ final class Sharding {
         create.append(option, body.get(option));
       }
     }
-    // An existing database is not created again. In versions before 6.0, this would disable
-    // sharding for the database.
+    // An existing database is not created again. In versions before 6.0, a second creation would
+    // disable sharding for the database.
     return databaseEntry(database)
         .switchIfEmpty(
             createDatabase(database, new BsonDocument(), false).then(databaseEntry(database)))

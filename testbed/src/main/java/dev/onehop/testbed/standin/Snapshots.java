@@ -37,7 +37,7 @@ final class Snapshots {
     return fixed.append("atClusterTime", time);
   }
 
-  /** Returns a reply with the time of the snapshot. The client's later reads use the same time. */
+  /** Returns a reply with the time of the snapshot. The client sends this time with later reads. */
   static BsonDocument withTime(BsonTimestamp time, BsonDocument reply) {
     if (!reply.isDocument("cursor")) {
       return reply;

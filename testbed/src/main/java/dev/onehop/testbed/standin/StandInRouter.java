@@ -29,7 +29,8 @@ import reactor.core.publisher.Mono;
  *
  * <p>With {@code --fail-points true} it accepts {@code configureFailPoint} for {@code failCommand}.
  *
- * <p>With {@code --waiting-streams true} its change streams wait like a mongos' streams.
+ * <p>With {@code --waiting-streams true} its change streams wait until idle shards report a later
+ * time, like a mongos' streams.
  *
  * <p>When the router is ready, it prints {@code listening on <address>:<port>}. It runs until it is
  * killed.

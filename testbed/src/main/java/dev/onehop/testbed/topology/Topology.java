@@ -162,7 +162,7 @@ public final class Topology {
     return name;
   }
 
-  /** One line about the topology; empty if the file has no description. */
+  /** A description of the topology in one line; empty if the file has none. */
   public String description() {
     return description;
   }
@@ -240,7 +240,7 @@ public final class Topology {
     return hosts.values().stream().anyMatch(this::isDistant);
   }
 
-  /** Whether a connection from any of the topology's hosts to this one takes time. */
+  /** Whether a connection to this host from at least one other host has a delay. */
   public boolean isDistant(Host to) {
     return hosts.values().stream().anyMatch(from -> !roundTrip(from, to).isZero());
   }
@@ -252,7 +252,7 @@ public final class Topology {
     return sorted;
   }
 
-  /** The text from which this topology was read. */
+  /** The YAML text from which this topology was read. */
   public String toYaml() {
     return yaml;
   }

@@ -26,8 +26,8 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
  * Reads and checks a topology file. The first pass records the line of each value by its path, such
- * as {@code hosts/va1/region}, because every error names the line. Then Jackson reads the values.
- * An instance reads one file.
+ * as {@code hosts/va1/region}, because every error message names a line. Then Jackson reads the
+ * values. An instance reads one file.
  */
 final class TopologyReader {
   private static final YAMLMapper YAML = new YAMLMapper();
@@ -323,7 +323,7 @@ final class TopologyReader {
     return mapping;
   }
 
-  /** Reads each item of a list, with its path. The list must not be empty. */
+  /** Passes each item of a list, with its path, to a reader. The list must not be empty. */
   private void forEach(
       String path, @Nullable List<String> items, BiConsumer<String, String> reader) {
     if (items == null || items.isEmpty()) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/** Cursors on shards that no client will ever read: the router closes each on its shard. */
+/** Cursors on shards that no client will ever read. The router must close them. */
 class AbandonedCursorsTest {
   private static final int WIRE_6_0 = 17;
   private static final String FIND = "{find: 'c', sort: {a: 1}, $db: 'it'}";
@@ -59,7 +59,8 @@ class AbandonedCursorsTest {
 
     Disposable find = cluster.executing(FIND).subscribe();
     reached.await();
-    // The other shard replies to this count after the find, so the router reads this reply later.
+    // s0 replies to this count last. So when the count ends, the router has read the earlier
+    // replies of s0.
     cluster.execute("{count: 'c', query: {_id: -5}, $db: 'it'}");
     find.dispose();
 
@@ -74,7 +75,7 @@ class AbandonedCursorsTest {
     }
   }
 
-  /** The other shard's cursor also has more documents. */
+  /** A shard's reply to {@code find} or {@code getMore}. The cursor has more documents. */
   private static BsonDocument opened(BsonDocument command) {
     return switch (command.getFirstKey()) {
       case "find" -> BsonDocument.parse(OPENED);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Every failing request over a socket gets a reply. */
+/** Every request over a socket gets a reply, even if the request fails. */
 class ClientConnectionTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -71,7 +71,7 @@ class ClientConnectionTest {
 
     @Override
     public BsonDocument marks() {
-      // Field names in BSON have no NUL.
+      // BSON allows no NUL in a field name, so this document cannot be encoded.
       return new BsonDocument(unwritable.get() ? "a\0b" : "ab", new BsonInt32(1));
     }
   }
@@ -141,8 +141,8 @@ class ClientConnectionTest {
           .submit(
               () -> {
                 channel.pipeline().fireChannelActive();
-                // The reply to the first request needs the cluster, so it comes later than this
-                // task.
+                // The first request needs the cluster, so its reply comes after this task. Until
+                // then, the other requests wait.
                 channel.pipeline().fireChannelRead(request("find", 0));
                 for (int i = 1; i <= requests; i++) {
                   channel.pipeline().fireChannelRead(request("ping", i));

@@ -46,7 +46,7 @@ class ConfigServersStoppedTest {
 
   /**
    * Before the router refuses the statement, it tries to refresh its table. Without the config
-   * servers, it must soon refuse it with the old table.
+   * servers, the refresh fails. The router must then soon refuse the statement.
    */
   @Test
   void aStatementThatBelongsNowhereIsRefused() {

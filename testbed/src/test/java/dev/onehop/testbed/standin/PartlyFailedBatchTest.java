@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Writes of several shards, one of which does not execute them: the results of the others are kept.
+ * Writes to several shards, one of which fails. The reply contains the results of the other shards.
  */
 class PartlyFailedBatchTest {
   private static final int WIRE_6_0 = 17;
@@ -80,13 +80,16 @@ class PartlyFailedBatchTest {
         .satisfies(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(6)));
   }
 
-  /** s0 has changed documents and refuses the rest in all attempts; s1 can't be reached. */
+  /**
+   * s0 has changed some documents, and refuses the rest of the update in all attempts. s1 can't be
+   * reached. The driver must not send the update again.
+   */
   @Test
   void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() {
     String update =
         "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}";
     break1(update);
-    // This command finds its connection broken; the next one is not sent.
+    // The connection to s1 breaks during this command. The next command is not sent to s1.
     cluster.execute(update);
     cluster.script(
         "s0",
@@ -105,7 +108,7 @@ class PartlyFailedBatchTest {
         .doesNotContain(new BsonString("RetryableError"));
   }
 
-  /** A slow shard is not cancelled because another one has failed. */
+  /** If one shard fails, the command to a slow shard is not cancelled. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -119,8 +122,8 @@ class PartlyFailedBatchTest {
         "s0",
         got -> {
           if (got.getFirstKey().equals(name) && tries.getAndIncrement() > 0) {
-            // This command to the other shard comes later. If it has failed, the other shard's part
-            // of the batch has failed, too.
+            // This insert goes to s1 after the batch. When it has failed, the part of the batch for
+            // s1 has failed, too.
             failure.set(cluster.execute("{insert: 'c', documents: [{_id: 1}], $db: 'it'}"));
           }
           return null;
@@ -131,7 +134,10 @@ class PartlyFailedBatchTest {
     assertThat(failure.get()).containsEntry("code", new BsonInt32(6));
   }
 
-  /** No statement was executed, and the driver may send a retryable batch again. */
+  /**
+   * No statement was executed. The whole command fails, so that the driver may send a retryable
+   * batch again.
+   */
   @Test
   void aBatchOfWhichNothingWasDoneFailsAsAWhole() {
     String insert = "{insert: 'c', documents: [{_id: 1}, {_id: 2}], ordered: false, $db: 'it'}";

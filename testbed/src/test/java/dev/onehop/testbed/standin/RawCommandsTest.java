@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Raw commands that every server refuses get the servers' error. The scripted shards accept
- * everything.
+ * everything, so the errors are those of the router.
  */
 class RawCommandsTest {
   private static final int WIRE_6_0 = 17;
@@ -35,7 +35,7 @@ class RawCommandsTest {
     cluster.close();
   }
 
-  /** The codes are a mongod 6.0.5's. */
+  /** The error codes are those of mongod 6.0.5. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Commands that the table refuses, on a collection that is no longer sharded. */
+/**
+ * Commands that the router refuses for a sharded collection. The router's table is old: the
+ * collection is no longer sharded.
+ */
 class ReadsUnderAnOldTableTest {
   private final ScriptedCluster cluster =
       new ScriptedCluster(17).routedBy(cluster -> new MongosRouter(cluster, false));

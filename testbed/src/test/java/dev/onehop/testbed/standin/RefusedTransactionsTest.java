@@ -45,7 +45,7 @@ class RefusedTransactionsTest {
     cluster.close();
   }
 
-  /** A shard's first replies to a command, before its normal replies. */
+  /** Makes a shard give this reply to the first {@code times} commands of this name. */
   private void refuses(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -67,7 +67,10 @@ class RefusedTransactionsTest {
         .formatted(command, number, first ? ", startTransaction: true" : "");
   }
 
-  /** The documents of {@code s1} move to {@code s0} without the router's knowledge. */
+  /**
+   * Makes {@code s1} refuse commands, because {@code s0} now owns its documents. The router does
+   * not know this yet.
+   */
   private void moves(String refusal) {
     cluster.script(
         "s1", got -> MOVED.contains(got.getFirstKey()) ? BsonDocument.parse(refusal) : null);
@@ -79,7 +82,7 @@ class RefusedTransactionsTest {
                 : null);
   }
 
-  /** The first statement of a transaction starts again on all shards. */
+  /** If {@code s1} refuses the first statement of a transaction, it starts again on all shards. */
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
   void aTransactionsFirstStatementIsRunAgainAsAWhole(String refusal) {
@@ -99,7 +102,10 @@ class RefusedTransactionsTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
-  /** A shard does not start a running transaction again. */
+  /**
+   * A shard does not start a running transaction again. So the router aborts the transaction on
+   * {@code s0} before the second attempt.
+   */
   @Test
   void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
     refuses("s1", "update", STALE_COMMAND, 1);
@@ -112,7 +118,7 @@ class RefusedTransactionsTest {
         .satisfies(sent -> assertThat(sent).containsKeys("lsid", "txnNumber", "autocommit"));
   }
 
-  /** If one shard refuses, the inserts of another are undone and have to run again. */
+  /** If {@code s1} refuses its insert, the insert on {@code s0} is undone, and both run again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aTransactionsFirstBatchLosesNothing(boolean ordered) {
@@ -133,7 +139,10 @@ class RefusedTransactionsTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
-  /** A shard may refuse statements for seconds, for example while a migration commits. */
+  /**
+   * A shard may refuse statements for seconds, for example while a migration commits. The client
+   * may then start the transaction again.
+   */
   @Test
   void aTransactionWhoseFirstStatementIsRefusedToTheEndMayBeTriedAgain() {
     refuses("s1", "find", STALE_COMMAND, 1_000);
@@ -178,7 +187,7 @@ class RefusedTransactionsTest {
   }
 
   /**
-   * The router must refresh its table: with the old one, the shard would refuse every retry of a
+   * The router must refresh its table: with the old table, the shard would refuse every retry of a
    * client.
    */
   @ParameterizedTest
@@ -210,8 +219,8 @@ class RefusedTransactionsTest {
   }
 
   /**
-   * After the error, the shard has no transaction any more. Its error for later statements would
-   * make a client retry the transaction.
+   * After the error, the shard has no transaction any more. A later statement would get an error
+   * that makes the client retry the transaction. So the router sends no later statement.
    */
   @Test
   void anErrorEndsAnUnorderedBatchOfATransaction() {

@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Writes of several shards that one of them refuses as stale: executed once, or reported as failed.
+ * Writes to several shards, one of which refuses its part as stale. Each statement is executed
+ * once, or reported as failed.
  */
 class RefusedWritesTest {
   private static final int WIRE_6_0 = 17;
@@ -39,7 +40,7 @@ class RefusedWritesTest {
     cluster.close();
   }
 
-  /** A shard's first replies to a command, before its normal replies. */
+  /** Makes a shard give this reply to the first {@code times} commands of this name. */
   private void refuses(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -91,7 +92,9 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES);
   }
 
-  /** Later statements of an ordered batch are not executed. */
+  /**
+   * The first statement fails on {@code s1}. In an ordered batch, the second one is not executed.
+   */
   @ParameterizedTest
   @CsvSource({"true,0", "false,1"})
   void aShardThatKeepsRefusingEndsAnOrderedBatch(boolean ordered, int later) {
@@ -111,7 +114,9 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES + later);
   }
 
-  /** The reply reports the statements that another shard has executed. */
+  /**
+   * {@code s1} refuses its inserts. The reply still counts the insert that {@code s0} has executed.
+   */
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
   void aBatchThatOneShardKeepsRefusingFailsByTheStatementsItHasLeft(boolean ordered, int left) {
@@ -145,7 +150,7 @@ class RefusedWritesTest {
     assertThat(cluster.execute(UPDATE_MANY).getArray("writeErrors")).hasSize(1);
   }
 
-  /** The error may concern the statement's document. */
+  /** The error may concern the document of the statement, so the router does not try {@code s1}. */
   @Test
   void aWriteToOneDocumentIsNotTriedElsewhereAfterAnError() {
     cluster.script(

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A document that moves from s0 to s1 by an update, and possible failures. */
+/** An update moves a document from s0 to s1. In most tests, one of its commands fails. */
 class ShardKeyChangeTest {
   private static final int WIRE_6_0 = 17;
   private static final String TOLD =
@@ -44,7 +44,7 @@ class ShardKeyChangeTest {
     return got.getFirstKey().equals("update");
   }
 
-  /** A server's first replies to a command. */
+  /** Makes a shard give this reply to the first {@code times} commands of this name. */
   private void answers(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -79,7 +79,9 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "coordinateCommitTransaction")).hasSize(1);
   }
 
-  /** Nothing is committed yet: all changes are undone, and the transaction starts again. */
+  /**
+   * The insert fails before the commit. All changes are undone, and the transaction starts again.
+   */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -111,7 +113,7 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "coordinateCommitTransaction")).isEmpty();
   }
 
-  /** Nothing was written, and the driver backs off. */
+  /** Nothing was written. The whole command fails, so that the driver waits and sends it again. */
   @Test
   void anOverloadedShardIsTold() {
     answers(
@@ -125,7 +127,7 @@ class ShardKeyChangeTest {
         .doesNotContainKey("writeErrors");
   }
 
-  /** A commit may have taken effect: it is sent again, and never followed by an abort. */
+  /** An interrupted commit may have taken effect. The router sends it again, and never aborts. */
   @Test
   void aCommitThatWasInterruptedIsSentAgain() {
     answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 2);
@@ -136,7 +138,7 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "delete")).hasSize(1);
   }
 
-  /** The driver then sends it again with the same number, so it cannot take effect twice. */
+  /** The driver sends the update again with the same number, so it cannot take effect twice. */
   @Test
   void aCommitOfUnknownOutcomeIsRetryable() {
     answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 99);

@@ -40,7 +40,10 @@ class ShardedReadsTest {
     cluster.close();
   }
 
-  /** Documents of about a kilobyte with every other number, in cursors like a server's. */
+  /**
+   * A shard with every second number, in documents of about a kilobyte. Its cursors are like those
+   * of a server.
+   */
   private static final class Shard implements ScriptedCluster.Script {
     private final int first;
     private final Map<Long, Integer> positions = new HashMap<>();
@@ -93,7 +96,7 @@ class ShardedReadsTest {
     }
   }
 
-  /** The router fetches at most one batch of each shard more than it returns. */
+  /** From each shard, the router fetches at most one batch more than it returns. */
   @ParameterizedTest
   @CsvSource({"'', 0", "'sort: {n: 1},', 0", "'sort: {n: 1}, skip: 300,', 300"})
   void batchesOfTheShardsAreAsLargeAsTheClients(String options, int skipped) {
@@ -121,7 +124,8 @@ class ShardedReadsTest {
   }
 
   /**
-   * At the limit, the router has read at most one batch of each shard more, and closes the cursors.
+   * At the limit, the router has read at most one batch too many from each shard. It closes the
+   * cursors.
    */
   @Test
   void noMoreIsFetchedThanALimitLeavesToGive() {
@@ -141,8 +145,8 @@ class ShardedReadsTest {
   }
 
   /**
-   * A getMore with batch size 0 means any size on a server, so it must not return an empty batch
-   * for ever.
+   * For a server, batch size 0 in a getMore means no limit. The router must not return an empty
+   * batch.
    */
   @ParameterizedTest
   @ValueSource(strings = {"", "batchSize: 0", "batchSize: null"})
@@ -159,7 +163,7 @@ class ShardedReadsTest {
         .allSatisfy(sent -> assertThat(sent).doesNotContainKey("batchSize"));
   }
 
-  /** All commands to a shard for a client's read carry its Stable API options. */
+  /** All commands to a shard for a client's read carry the client's Stable API options. */
   @Test
   void allCommandsOfAReadAgreeOnTheStableApi() {
     cluster.script("s0", s0);
@@ -187,7 +191,10 @@ class ShardedReadsTest {
     }
   }
 
-  /** A full batch would leave a cursor open at the shard; an empty batch would have no count. */
+  /**
+   * The router does not send the client's batch size to the shards. With 1, a shard would leave a
+   * cursor open; with 0, its batch would have no count.
+   */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
   void aCountIsNotCutByTheBatchSize(int batchSize) {
@@ -218,7 +225,7 @@ class ShardedReadsTest {
     }
   }
 
-  /** Like a server, leaves a cursor open after a full batch. */
+  /** A shard's reply. Like a server, the shard leaves a cursor open after a full batch. */
   private static @Nullable BsonDocument counted(BsonDocument command) {
     if (!command.getFirstKey().equals("aggregate")) {
       return null;
@@ -232,7 +239,7 @@ class ShardedReadsTest {
     return aggregate.getDocument("cursor").getNumber("batchSize", new BsonInt32(101)).intValue();
   }
 
-  /** The number of cursors left open. */
+  /** 1 if the shard leaves its cursor open, otherwise 0. */
   private static int left(BsonDocument aggregate) {
     return size(aggregate) < 2 ? 1 : 0;
   }
@@ -312,7 +319,7 @@ class ShardedReadsTest {
     assertThat(cluster.seen("s1", name)).hasSize(1);
   }
 
-  /** The primary shard of a database may be named by its UUID. */
+  /** The metadata may name the primary shard of a database by the shard's UUID. */
   @Test
   void collectionsAreListedByThePrimaryShard() {
     cluster.withShardUuids();

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Statements without a known shard: each gets an error, and the other statements do not. */
+/** A statement gets an error if the router knows no shard for it. The other statements get none. */
 class UnplacedWritesTest {
   private static final int WIRE_6_0 = 17;
 
@@ -40,7 +40,9 @@ class UnplacedWritesTest {
     assertThat(error.asDocument().getString("errmsg").getValue()).isNotEmpty();
   }
 
-  /** The collection is sharded by _id: an ObjectId is greater than any number. */
+  /**
+   * The router adds an ObjectId as {@code _id}. It is greater than any number, so it belongs to s1.
+   */
   @Test
   void aDocumentWithoutAnIdGoesWhereTheOneItGetsBelongs() {
     BsonDocument reply =
@@ -57,7 +59,9 @@ class UnplacedWritesTest {
             });
   }
 
-  /** The server inserts its time as the key, which may belong to another shard. */
+  /**
+   * A server replaces this timestamp with its own time. The new key may belong to another shard.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aDocumentWhoseKeyTheServerWillMakeIsNotInserted(boolean ordered) {

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Several threads use an event loop without a thread. Its tasks change a counter that is not
- * synchronized.
+ * Several threads use one {@link CallerRunsEventLoop}. Its tasks change a counter without
+ * synchronization, which is safe only if one task runs at a time.
  */
 public final class CallerRunsEventLoopRaces {
   /**

@@ -24,7 +24,10 @@ public final class ConnectionSlotsRaces {
 
   /** Two pools want to open a connection, and only one of them may. */
   @JCStressTest
-  @Outcome(id = {"1, 0", "0, 1"}, expect = ACCEPTABLE, desc = "one pool may open a connection")
+  @Outcome(
+      id = {"1, 0", "0, 1"},
+      expect = ACCEPTABLE,
+      desc = "one pool may open a connection")
   @Outcome(expect = FORBIDDEN, desc = "no pool may open a connection, or both may")
   @State
   public static class TwoOpen {
@@ -42,7 +45,7 @@ public final class ConnectionSlotsRaces {
   }
 
   /**
-   * A connection is closed while a pool begins to wait. The pool may then open exactly one
+   * A connection is being closed while a pool begins to wait. The pool may then open exactly one
    * connection.
    */
   @JCStressTest

@@ -64,8 +64,8 @@ public final class ExchangeRaces {
   }
 
   /**
-   * The reply arrives while the connection is closed. The request has one outcome, and the copy of
-   * its message is released.
+   * The reply arrives while the connection is being closed. The request has one outcome, and the
+   * copy of its message is released.
    */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "one outcome; only the sender has a reference")
@@ -94,11 +94,14 @@ public final class ExchangeRaces {
   }
 
   /**
-   * The reply arrives while the request is cancelled. Either there is an outcome, or {@code cancel}
-   * returns true.
+   * The reply arrives while the request is being cancelled. Either there is an outcome, or {@code
+   * cancel} returns true.
    */
   @JCStressTest
-  @Outcome(id = {"1, 0, 1", "0, 1, 1"}, expect = ACCEPTABLE, desc = "answered or cancelled")
+  @Outcome(
+      id = {"1, 0, 1", "0, 1, 1"},
+      expect = ACCEPTABLE,
+      desc = "answered or cancelled")
   @Outcome(expect = FORBIDDEN, desc = "both, neither, or a leak")
   @State
   public static class AnsweredAndCancelled extends Request {
@@ -124,12 +127,15 @@ public final class ExchangeRaces {
   }
 
   /**
-   * A waiting request gets its connection while it is cancelled. No copy of its message stays in
-   * memory.
+   * A waiting request gets its connection while the request is being cancelled. No copy of its
+   * message stays in memory.
    */
   @JCStressTest
   @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "cancelled first: not sent, and released")
-  @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "sent first: only the sender has a reference")
+  @Outcome(
+      id = "1, 1, 1",
+      expect = ACCEPTABLE,
+      desc = "sent first: only the sender has a reference")
   @Outcome(expect = FORBIDDEN, desc = "not cancelled, or a leak")
   @State
   public static class BegunAndCancelled extends Request {
@@ -174,11 +180,14 @@ public final class ExchangeRaces {
   }
 
   /**
-   * The client prepares another attempt of a refused request while the request is cancelled. In
-   * both orders, the request ends as cancelled.
+   * The client prepares another attempt of a refused request while the request is being cancelled.
+   * In both orders, the request ends as cancelled.
    */
   @JCStressTest
-  @Outcome(id = {"0, 1, 1", "1, 1, 1"}, expect = ACCEPTABLE, desc = "cancelled before or after")
+  @Outcome(
+      id = {"0, 1, 1", "1, 1, 1"},
+      expect = ACCEPTABLE,
+      desc = "cancelled before or after")
   @Outcome(expect = FORBIDDEN, desc = "not cancelled, or a leak")
   @State
   public static class RestartedAndCancelled extends Request {

@@ -98,7 +98,10 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     }
   }
 
-  /** Runs the queued tasks. A task is added to the queue before it is counted. */
+  /**
+   * Runs the queued tasks. A task is added to the queue before it is counted, so the queue contains
+   * all counted tasks.
+   */
   private void drain() {
     for (int due = tasks.get(); due > 0; due = tasks.addAndGet(-due)) {
       for (int n = 0; n < due; n++) {
@@ -116,7 +119,10 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     }
   }
 
-  /** Like {@link #run} on a thread of the carrier's group, otherwise like {@link #execute}. */
+  /**
+   * Runs a task like {@link #run} if the calling thread is of the carrier's group, otherwise like
+   * {@link #execute}.
+   */
   void runOnCarriers(Runnable task) {
     if (isCalledByCarriers()) {
       run(task);

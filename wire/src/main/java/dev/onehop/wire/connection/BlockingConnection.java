@@ -112,7 +112,7 @@ public final class BlockingConnection extends PooledConnection {
 
   private static List<InetSocketAddress> addresses(
       ServerAddressName server, WireSettings settings, TimeLimit limit) throws IOException {
-    // A proxy resolves the server's name itself.
+    // A proxy resolves the server's name itself, so only the proxy's name is looked up.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     Future<List<InetSocketAddress>> found =
         settings.addresses().of(proxy == null ? server : proxy.address()).toFuture();
@@ -183,7 +183,7 @@ public final class BlockingConnection extends PooledConnection {
     abort.by(() -> close(plain));
     try {
       try {
-        // This call creates the socket.
+        // This call creates the socket, so it fails if no file descriptor is left.
         plain.setTcpNoDelay(true);
       } catch (SocketException e) {
         throw new NoSocketException(server, e);
@@ -360,7 +360,7 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for the reply to the request. After a timeout it may be called again.
+   * Waits for the reply to the request. After a timeout, this method may be called again.
    *
    * <p>If the server requires the connection to authenticate again, the connection does so and
    * sends the request once more. This is safe, because the server has not executed the request.
@@ -528,7 +528,8 @@ public final class BlockingConnection extends PooledConnection {
     if (waitedFor != null) {
       waitedFor.cancel(true);
     }
-    // This closes the plain socket. The close of the TLS socket would wait for a writing thread.
+    // This closes the plain socket. To close the TLS socket, this thread would wait for a writing
+    // thread.
     close(transport);
     runWhenClosed();
   }

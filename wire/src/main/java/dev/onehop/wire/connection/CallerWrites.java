@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes requests to a socket on the sending threads, in the order of sending. While one thread
- * writes, it queues the requests of other threads and writes them in one system call. Bytes that
- * the socket does not accept are left to its event loop.
+ * writes, the requests of other threads are queued. The writing thread then writes them in one
+ * system call. Bytes that the socket does not accept are left to its event loop.
  *
  * <p>Thread-safe. No call waits for another thread or for the socket.
  *
@@ -102,7 +102,7 @@ final class CallerWrites<R> {
     for (int left = due.addAndGet(-done); left > 0; left = due.addAndGet(-left)) {
       List<ByteBuf> messages = new ArrayList<>(left);
       for (int n = 0; n < left; n++) {
-        // A request is added to the queue before it is counted.
+        // A request is added to the queue before it is counted, so the queue contains it.
         ByteBuf message = encode.apply(Objects.requireNonNull(queue.poll()));
         if (message != null) {
           messages.add(message);

@@ -17,8 +17,8 @@ import org.xerial.snappy.Snappy;
  * Decompresses OP_COMPRESSED messages.
  *
  * <p>Snappy and zstd need the same libraries as in the driver. This class has no variable and no
- * catch clause with a type of these libraries. If a library were missing, they would prevent this
- * class from loading.
+ * catch clause with a type of these libraries. Such a variable or catch clause would prevent this
+ * class from loading if the library were missing.
  */
 final class CompressedMessages {
   /** Op code of a compressed message. */
@@ -26,7 +26,7 @@ final class CompressedMessages {
 
   // Original op code, uncompressed size, compressor id.
   private static final int COMPRESSED_HEADER = 9;
-  // Larger than any message that a server accepts.
+  // A larger size in a header is invalid: no server accepts so large a message.
   private static final int MAX_CLAIMED = 64_000_000;
 
   private CompressedMessages() {}

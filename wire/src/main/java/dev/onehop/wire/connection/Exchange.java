@@ -51,13 +51,13 @@ public final class Exchange {
     /**
      * Closes unused connections that were opened before the server was found to be down.
      *
-     * @param born the generation of the connection that broke. Nothing happens if it is not the
-     *     current generation
+     * @param born the generation of the connection that broke. Nothing happens if the pool has a
+     *     later generation
      */
     void clear(int born);
   }
 
-  /** Receives the outcome of a request: one of the methods is called, once. */
+  /** Receives the outcome of a request: only one of the methods is called, and only once. */
   public interface Outcome {
     /**
      * The reply has arrived.
@@ -108,8 +108,8 @@ public final class Exchange {
   }
 
   /**
-   * Whether the request may wait in the server. On its connection, only requests of the same kind
-   * may follow it.
+   * Whether the request may wait in the server. On its connection, only requests that may wait,
+   * too, may follow it.
    */
   boolean mayWait() {
     return use == SharingRules.Use.MAY_WAIT;
@@ -147,7 +147,7 @@ public final class Exchange {
   /**
    * Prepares a request for another attempt, after the server refused it on a shared connection.
    *
-   * @return false if it was cancelled, or the message was not kept
+   * @return false if the request was cancelled, or its message was not kept
    */
   boolean restart() {
     ByteBuf second = again.getAndSet(null);
@@ -228,7 +228,7 @@ public final class Exchange {
    * Cancels the request. If the reply has not arrived, an unshared connection is closed; on a
    * shared connection, the reply is dropped.
    *
-   * @return whether this was in time: the outcome is then never called
+   * @return whether the cancellation was in time. The {@link Outcome} is then never called
    */
   public boolean cancel() {
     // The checks are in a loop, because between them restart may change the state from SENT to
@@ -278,7 +278,7 @@ public final class Exchange {
       int code = ReplyCode.of(reply);
       ByteBuf second = ReplyCode.wantsAuthentication(code) ? again.getAndSet(null) : null;
       if (second != null) {
-        // The server refused the command without executing it.
+        // The server has not executed the command, so it can be sent again.
         used.authenticateAgain(() -> sendAgain(second), failure -> notAgain(second, failure));
         return;
       }

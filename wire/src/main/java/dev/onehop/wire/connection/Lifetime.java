@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 final class Lifetime {
   /**
-   * A peer whose kernel has accepted no byte for this time has stopped: it will not reply either.
+   * If a peer's kernel has accepted no byte for this time, the peer has stopped and will not reply.
    */
   private static final Duration STALLED = Duration.ofSeconds(30);
 
@@ -49,7 +49,8 @@ final class Lifetime {
 
   /**
    * Whether the peer has accepted none of the pending bytes for so long that the connection should
-   * be closed. Must be called at intervals.
+   * be closed. The method compares the pending bytes with those of the last call, so it must be
+   * called regularly.
    */
   boolean isStalled(long bytes, long now) {
     if (bytes == 0 || bytes != unsentBytes) {

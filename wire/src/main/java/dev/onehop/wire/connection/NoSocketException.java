@@ -14,7 +14,7 @@ public final class NoSocketException extends NotSentException {
     initCause(cause);
   }
 
-  /** The first cause, because Netty wraps exceptions more than once. */
+  /** Returns the innermost cause, because Netty wraps exceptions more than once. */
   private static Throwable root(Throwable failure) {
     Throwable cause = failure.getCause();
     return cause == null ? failure : root(cause);

@@ -6,7 +6,7 @@ import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The error codes in replies that concern the connection itself. Source: the server's
+ * The replies' error codes that concern the whole connection. Source: the server's
  * src/mongo/base/error_codes.yml.
  */
 final class ReplyCode {
@@ -42,7 +42,10 @@ final class ReplyCode {
     }
   }
 
-  /** Whether the server requires the connection to authenticate again. It has executed nothing. */
+  /**
+   * Whether the server requires the connection to authenticate again. It has not executed the
+   * command.
+   */
   static boolean wantsAuthentication(int code) {
     return code == REAUTHENTICATION_REQUIRED;
   }

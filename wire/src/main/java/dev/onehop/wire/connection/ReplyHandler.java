@@ -3,7 +3,7 @@ package dev.onehop.wire.connection;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Receives the reply to a request; one of the methods is called, once, on an event loop. */
+/** Receives the reply to a request. Only one of the methods is called, once, on an event loop. */
 interface ReplyHandler {
   /**
    * The reply has arrived.

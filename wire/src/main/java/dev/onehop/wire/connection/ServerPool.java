@@ -45,7 +45,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
   // The open connections, idle or not.
   private final Set<C> connections = new HashSet<>();
   private int generation;
-  // Whether the server could be reached last time; otherwise no connection is opened in advance.
+  // Whether the last attempt reached the server; otherwise no connection is opened in advance.
   private boolean reachable;
   private boolean closed;
 
@@ -116,7 +116,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Starts to open a connection; {@link #opened} or {@link #notOpened} must be called at the end.
    *
-   * @param waiter the waiter that opens it, null if the pool does
+   * @param waiter the waiter that opens the connection, null if the pool opens it
    */
   abstract void open(Opening opening, @Nullable W waiter);
 
@@ -341,8 +341,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Closes unused connections that were opened before the server was found to be down.
    *
-   * @param born the generation of the connection that broke. Nothing happens if it is not the
-   *     current generation
+   * @param born the generation of the connection that broke. Nothing happens if the pool has a
+   *     later generation
    */
   public final void clear(int born) {
     List<C> old;
@@ -512,7 +512,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
       ended = List.copyOf(openings);
       openings.clear();
     }
-    // Openings are ended here, because the event loops may end before the openings complete.
+    // The openings are ended here, because the event loops may end first. The openings would then
+    // never end.
     Each.of(ended, this::giveUp);
     Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());

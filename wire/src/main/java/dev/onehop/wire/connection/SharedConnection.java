@@ -85,7 +85,7 @@ final class SharedConnection {
   }
 
   private void done(Pending request, long now) {
-    // The request is usually the first in the queue.
+    // The request is usually the first in the queue, so the search is short.
     if (!pending.removeFirstOccurrence(request)) {
       return;
     }
@@ -135,7 +135,7 @@ final class SharedConnection {
     return pending.size();
   }
 
-  /** The number of its requests that may wait in the server. */
+  /** The number of requests on this connection that may wait in the server. */
   int waits() {
     return waits;
   }

@@ -46,7 +46,7 @@ final class SharedConnections {
    */
   private static final Duration ABANDONED = Duration.ofSeconds(1);
 
-  /** The time without further attempts after a connection could not be opened. */
+  /** After a connection could not be opened, no other connection is opened for this time. */
   private static final Duration OPEN_AGAIN = Duration.ofSeconds(1);
 
   private final ServerAddressName server;
@@ -128,8 +128,8 @@ final class SharedConnections {
       exchange.unable(ServerPool.clientIsClosed());
       return;
     }
-    // If there is only one shared connection, requests that can block at the server get separate
-    // connections.
+    // If there is only one shared connection, requests that may wait in the server get separate
+    // connections. Quick requests get one if they would be held up on all shared connections.
     if (mayWait ? sharing.connections() == 1 : areHeldUp(now) && pool.hasRoom()) {
       pool.takeOwn(exchange);
       return;
@@ -174,7 +174,7 @@ final class SharedConnections {
    * The least loaded connection for a request that may wait in the server; null if all suitable
    * connections are full or slow.
    *
-   * @param crowds whether the request may use the connection if there is only one
+   * @param crowds whether the request may use the connection if it is the only one
    */
   private @Nullable SharedConnection pickToWait(int limit, boolean crowds, long now) {
     int flowing = 0;
@@ -332,7 +332,7 @@ final class SharedConnections {
   void answered(SharedConnection connection, SharedConnection.Pending request, ByteBuf reply) {
     int code = ReplyCode.of(reply);
     Exchange exchange = request.exchange();
-    // The server refused the command without executing it.
+    // The server has not executed the command, so it can be sent again.
     boolean again = ReplyCode.wantsAuthentication(code) && exchange.restart();
     loop.run(() -> answered(connection, request, code, again));
     if (!again && !exchange.answered(reply)) {
@@ -346,7 +346,7 @@ final class SharedConnections {
     Exchange exchange = request.exchange();
     line(exchange.mayWait()).answered(request.answered(now));
     if (again) {
-      // The other requests on the connection may still get a reply.
+      // The connection is not closed, because its other requests may still get a reply.
       retire(connection);
       pool.takeOwn(exchange);
     } else if (ReplyCode.isShutdown(code)) {
@@ -411,7 +411,8 @@ final class SharedConnections {
     loop.run(
         () -> {
           line(exchange.mayWait()).remove(exchange);
-          // The next requests in the queue may be sendable now.
+          // The next request may be sendable, because the cancelled one no longer waits ahead of
+          // it.
           drain(now());
         });
   }
@@ -445,7 +446,7 @@ final class SharedConnections {
     if (connection.lifetime().isStalled(connection.unsentBytes(), now)) {
       connection.abort(Lifetime.stalled(server));
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
-      // The server stops executing a request when its connection is closed.
+      // This ends the requests: the server stops executing a request when its connection is closed.
       connection.abort(
           new IOException(server + " still executes requests, but all of them were cancelled"));
     } else if (connection.isOver(limits, pool.generation(), now)) {
@@ -469,7 +470,8 @@ final class SharedConnections {
 
   /**
    * Whether the first waiting request has waited for long while every suitable connection is slow.
-   * False if a suitable connection is only full, because it accepts requests again soon.
+   * False if a suitable connection is only full, because such a connection soon accepts requests
+   * again.
    */
   private boolean isStuck(Exchange first, WaitingLine line, boolean mayWait, long now) {
     return now - first.waitingSince() >= Math.max(RELIEF.toNanos(), line.slowThresholdNanos())

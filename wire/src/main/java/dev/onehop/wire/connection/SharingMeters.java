@@ -25,7 +25,9 @@ public final class SharingMeters {
   public static final String SLOW_HEADS = "onehop.pipeline.heads.slow";
   public static final String FAILURES = "onehop.pipeline.failures";
 
-  /** Connections with higher numbers have no separate gauge. */
+  /**
+   * The meters have a gauge of the requests in flight for each connection with a number below this.
+   */
   private static final int NUMBERED = 64;
 
   private final AtomicInteger sharedConnections = new AtomicInteger();

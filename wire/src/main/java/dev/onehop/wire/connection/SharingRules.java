@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * one after another, so a slow request delays the requests behind it.
  *
  * <p>The tables below contain all rules. Any other command gets a separate connection: aggregations
- * and change streams, getMore, explain, commands that build, wait or scan, and commands that are
- * unknown to this version.
+ * and change streams, getMore, explain, commands that build indexes, wait, or scan documents, and
+ * commands that are unknown to this version.
  */
 final class SharingRules {
   /** The kind of connection for a request. */

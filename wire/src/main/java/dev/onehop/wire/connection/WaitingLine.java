@@ -60,7 +60,7 @@ final class WaitingLine {
     return removed;
   }
 
-  /** Updates the usual duration. */
+  /** Adds a reply's duration to the usual duration. */
   void answered(long nanos) {
     usualNanos = usualNanos == 0 ? nanos : usualNanos + (nanos - usualNanos) / SMOOTHING;
   }

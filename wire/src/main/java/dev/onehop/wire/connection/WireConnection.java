@@ -55,7 +55,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
   private final EventLoop loop;
   // The requests that were sent and have no reply, in their order.
   private final Queue<Request> pending = new ConcurrentLinkedQueue<>();
-  // Set before the connection is published.
+  // Set before other threads can use the connection.
   private @Nullable Channel channel;
   private @Nullable CallerWrites<Request> writes;
   // Used by the event loop only.
@@ -192,7 +192,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
 
   private void connect(
       WireSettings settings, InetSocketAddress address, MonoSink<WireConnection> sink) {
-    // A proxy resolves the server's name itself.
+    // A proxy resolves the server's name itself, so the destination is the name and not an address.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     ChannelFuture connecting =
         bootstrap(settings, address)

@@ -84,7 +84,7 @@ public record WireSettings(
      * Creates the handler that connects a channel through the proxy.
      *
      * @param resolved the proxy's address
-     * @param connectTimeout the limit for the connection by the proxy, zero for no limit
+     * @param connectTimeout the time in which the proxy must connect, zero for no limit
      */
     public ProxyHandler newHandler(InetSocketAddress resolved, Duration connectTimeout) {
       ProxyHandler handler = new Socks5ProxyHandler(resolved, user, password);
@@ -131,7 +131,7 @@ public record WireSettings(
       Duration maxIdle,
       Duration maxLife) {
 
-    /** Limits that bound only the wait of a request. */
+    /** Limits only the wait of a request for a connection. */
     public static PoolLimits none(Duration maxWait) {
       return new PoolLimits(0, 0, 0, maxWait, Duration.ZERO, Duration.ZERO);
     }

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code client} document of hello: the application, the driver and the machine. Source: the
- * drivers' specification "MongoDB Handshake", with its size limit and its order of omitted fields.
+ * drivers' specification "MongoDB Handshake", including its size limit and the order in which
+ * fields are left out.
  */
 public final class ClientMetadata {
   private static final int MOST_BYTES = 512;
@@ -117,8 +118,8 @@ public final class ClientMetadata {
     boolean azure = environment.apply("FUNCTIONS_WORKER_RUNTIME") != null;
     boolean gcp =
         environment.apply("K_SERVICE") != null || environment.apply("FUNCTION_NAME") != null;
-    // By the specification, several matches count as none. Vercel and AWS count as one match,
-    // because Vercel runs on AWS.
+    // By the specification, several matching environments count as none. Vercel and AWS count as
+    // one environment, because Vercel runs on AWS.
     int found = (aws || vercel ? 1 : 0) + (azure ? 1 : 0) + (gcp ? 1 : 0);
     if (found == 1 && vercel) {
       env.append("name", new BsonString("vercel"));
@@ -174,8 +175,8 @@ public final class ClientMetadata {
     if (excess > 0) {
       client.put("platform", new BsonString(shorter(client, "platform", excess)));
     }
-    // The specification does not require this step. Without it, every connection would fail if the
-    // document were still too large.
+    // The specification does not require this step. But if the document were still too large, every
+    // connection would fail.
     excess = bytes(client) - MOST_BYTES;
     if (excess > 0) {
       BsonDocument driver = client.getDocument("driver");

@@ -77,7 +77,8 @@ public final class SaslDialogue {
         .flatMap(this::after);
   }
 
-  // A server that ends the conversation early has not proved that it has the user's credentials.
+  // A server that ends the conversation early fails the login: it has not proved that it has the
+  // user's credentials.
   private Mono<Void> checked() {
     return steps.isComplete()
         ? Mono.empty()

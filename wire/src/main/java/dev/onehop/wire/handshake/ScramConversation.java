@@ -94,7 +94,7 @@ final class ScramConversation implements SaslSteps {
     ServerFirstMessage first = client.serverFirstMessage(answer);
     ScramKeys.Keys derived =
         keys.derive(ScramMechanism.byName(mechanism), preparation, password, first);
-    // The library accepts keys only at the start, so the conversation is repeated with them.
+    // The library accepts keys only at the start, so the conversation is repeated with the keys.
     client =
         ScramClient.builder()
             .advertisedMechanisms(List.of(mechanism))

@@ -24,7 +24,7 @@ final class ScramKeys {
   private record Derivation(ScramMechanism mechanism, String salt, int iterations) {}
 
   /** The keys that prove the client to the server, and the server to the client. */
-  @SuppressWarnings("ArrayRecordComponent") // records are never compared
+  @SuppressWarnings("ArrayRecordComponent") // keys are never compared
   record Keys(byte[] client, byte[] server) {}
 
   /** The keys for a conversation, from the server's first message. */

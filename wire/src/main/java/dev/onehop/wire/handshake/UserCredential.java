@@ -6,7 +6,7 @@ package dev.onehop.wire.handshake;
  * @param user the user's name
  * @param source the database that the user belongs to
  */
-@SuppressWarnings("ArrayRecordComponent") // records are never compared
+@SuppressWarnings("ArrayRecordComponent") // credentials are never compared
 record UserCredential(String user, String source, char[] password) {
 
   @Override

@@ -7,12 +7,12 @@ import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 
 /**
- * Iterates over the elements of a BSON document in a buffer without decoding it. Routing does this
- * for each request, so this class copies only names.
+ * Iterates over the elements of a BSON document in a buffer without decoding it. Routing reads each
+ * request with this class, which therefore copies only names.
  */
 public final class BsonFields extends Elements {
-  // A cache, because commands and replies use the same few names. A race between threads only loses
-  // an entry.
+  // A cache, because commands and replies use the same few names. At worst, a race between threads
+  // loses an entry.
   private static final String[] LAST_NAMES = new String[256];
   private static final int LONGEST_KEPT = 32;
 
@@ -134,8 +134,8 @@ public final class BsonFields extends Elements {
   }
 
   /**
-   * Whether the current element is a document whose first name starts with {@code $}, like an
-   * operator.
+   * Whether the current element is a document whose first name starts with {@code $}, as in {@code
+   * {$gt: 1}}.
    */
   public boolean isOperatorDocument() {
     return type() == BsonType.DOCUMENT

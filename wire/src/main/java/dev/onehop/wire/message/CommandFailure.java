@@ -162,7 +162,7 @@ public class CommandFailure extends RuntimeException {
     }
     if (failure instanceof PoolWaitException) {
       // A mongos returns this code if its own pool has no free connection. The driver does not
-      // retry it.
+      // retry after this code.
       return error(
           ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
           "NetworkInterfaceExceededTimeLimit",

@@ -63,7 +63,7 @@ public final class CommandFields {
     if (value.isInfinite()) {
       return value.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
-    // BigDecimal has no negative zero.
+    // BigDecimal has no negative zero, so a negative value is converted without its sign.
     BigDecimal exact =
         value.isNegative()
             ? Decimal128.fromIEEE754BIDEncoding(value.getHigh() & Long.MAX_VALUE, value.getLow())

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * returned without a copy; otherwise the parts are combined in a buffer.
  */
 public final class MessageAssembly {
-  // Larger than any message that a server accepts, so that the server can refuse it.
+  // The limit is above that of servers, so that the server itself refuses a message that is too
+  // large.
   private static final int MAX_BYTES = 64_000_000;
 
   private @Nullable ByteBuf partial;

@@ -63,7 +63,7 @@ public record OpMsg(
     return replyTo(requestId, id, document);
   }
 
-  /** A reply to the request with an id. */
+  /** A reply with the id {@code id} to the request with the id {@code requestId}. */
   public static OpMsg replyTo(int requestId, int id, BsonDocument document) {
     return new OpMsg(id, requestId, 0, raw(document), List.of());
   }
@@ -73,7 +73,7 @@ public record OpMsg(
     return new OpMsg(id, responseTo, flags, body, sequences);
   }
 
-  /** This message without flags, so that it expects a reply. */
+  /** This message without flags, so that its sender expects a reply. */
   public OpMsg withoutFlags() {
     return new OpMsg(requestId, responseTo, 0, body, sequences);
   }

@@ -4,13 +4,16 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.observability.ObservabilitySettings;
 import io.micrometer.observation.ObservationRegistry;
 
-/** The driver's own observations, since 5.7. With an older driver, the methods do nothing. */
+/**
+ * The driver's settings for observations of its operations. Drivers before 5.7 have none, so the
+ * methods then do nothing.
+ */
 public final class DriverObservations {
   private static final boolean EXIST = exist();
 
   private DriverObservations() {}
 
-  /** Copies the application's setting. */
+  /** Copies the application's settings for observations. */
   public static void copy(MongoClientSettings given, MongoClientSettings.Builder to) {
     if (EXIST) {
       Settings.copy(given, to);
@@ -33,7 +36,7 @@ public final class DriverObservations {
     }
   }
 
-  /** Loaded only if the driver has the class. */
+  /** A separate class, because it uses classes that drivers before 5.7 lack. */
   private static final class Settings {
 
     static void copy(MongoClientSettings given, MongoClientSettings.Builder to) {

@@ -26,12 +26,12 @@ public final class Batch {
     this.exact = exact;
   }
 
-  /** A batch for a client that has requested a number of documents. */
+  /** A batch for a client that has requested this number of documents. */
   public static Batch of(int wanted) {
     return new Batch(wanted, true);
   }
 
-  /** A batch for a client that has not requested a number. */
+  /** A batch of at most this number of documents, for a client that has not requested a number. */
   static Batch ofAtMost(int documents) {
     return new Batch(documents, false);
   }

@@ -28,7 +28,8 @@ import reactor.core.publisher.Mono;
  * perhaps after it has changed some documents. The router then sends the statement to this shard
  * again. The statement may therefore miss documents of a migrating range or change them twice. It
  * may also change other documents of this shard twice. A shard that was added after the router has
- * read the list of shards does not get the statement. The counts are the sum of the shards' counts.
+ * read the list of shards does not get the statement. The counts in the reply are the sums of the
+ * shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
@@ -114,7 +115,7 @@ final class BroadcastBatch extends WriteBatch {
                         : toShard(table, shard, indexes.subList(half, indexes.size()))));
   }
 
-  /** An update or a delete without a full shard key. */
+  /** Sends an update or a delete without a full shard key. */
   private Mono<Void> broadcast(Target target, int index) {
     Mono<Void> sent =
         WriteTargets.isMulti(command().commandName(), statements().get(index))
@@ -125,9 +126,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * Sends a statement to all shards that may own matching documents. In a transaction, it carries
-   * shard versions. They are safe there, because the transaction's snapshot also contains migrating
-   * ranges.
+   * Sends a statement to all shards that may own matching documents. In a transaction, the
+   * statement carries shard versions. They are safe there, because the transaction's snapshot also
+   * contains migrating ranges.
    */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!isOfTransaction()) {
@@ -163,7 +164,8 @@ final class BroadcastBatch extends WriteBatch {
         .onErrorResume(
             failure -> {
               if (failure instanceof StaleRoute refusal) {
-                // The shard may have changed some documents.
+                // The shard may have changed some documents. So only the statement fails. After a
+                // failure of the whole command, the driver might send the command again.
                 answered();
                 fail(List.of(index), refusal.asFailureOf(shard));
                 return Mono.empty();
@@ -177,7 +179,8 @@ final class BroadcastBatch extends WriteBatch {
    * migration, or while it has not loaded its metadata of the collection, as after a restart. The
    * statement then goes again only to this shard, because other shards may have executed it.
    *
-   * @return {@link StaleRoute} after the last attempt
+   * @return the shard's reply; the error {@link StaleRoute} if the shard also refuses the last
+   *     attempt
    */
   private Mono<Answer> sendIgnoringVersion(String shard, OpMsg sub, int tries) {
     return client()

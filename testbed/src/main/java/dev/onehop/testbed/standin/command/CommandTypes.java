@@ -203,7 +203,7 @@ public final class CommandTypes {
   /**
    * Checks the session of a transaction that runs on this router.
    *
-   * @throws CommandFailure if it has no identifier
+   * @throws CommandFailure if the session has no identifier
    */
   public static void checkSession(OpMsg command) {
     check(

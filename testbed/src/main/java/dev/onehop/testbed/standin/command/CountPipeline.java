@@ -50,7 +50,10 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return at == end ? new CountPipeline(matches, skip, limit) : null;
   }
 
-  /** Returns the number of a stage. Like a server, it accepts only whole, non-negative numbers. */
+  /**
+   * Returns the number in a stage. Like a server, this method accepts only whole, non-negative
+   * numbers.
+   */
   private static long whole(BsonDocument stage, String name, int fault) {
     long number = CommandFields.number(stage, name);
     boolean isWhole = stage.getNumber(name).doubleValue() == number;

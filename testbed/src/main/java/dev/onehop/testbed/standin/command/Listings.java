@@ -79,7 +79,8 @@ final class Listings {
 
   /**
    * Lists the databases of all shards with the sums of their sizes. As with mongos, {@code admin}
-   * comes from the config servers, {@code config} exists everywhere, and {@code local} is left out.
+   * comes from the config servers. The sizes of {@code config} on the shards and the config servers
+   * are added. {@code local} is left out.
    */
   Mono<BsonDocument> databases(OpMsg command) {
     return client

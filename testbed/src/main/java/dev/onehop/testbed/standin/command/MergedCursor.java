@@ -35,9 +35,7 @@ final class MergedCursor implements OpenCursor {
   private long toSkip;
   private long left;
 
-  /**
-   * The part of one shard: the documents that have arrived, and the cursor for the later documents.
-   */
+  /** The documents of one shard: those that have arrived, and the cursor for the later ones. */
   static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
@@ -189,8 +187,8 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * Returns the number of documents to request from each shard, or 0 for the shard's default. The
-   * number is the rest of the batch, because one shard may have all documents of the rest.
+   * Returns the number of documents to request from each shard, or 0 for the shard's default. It is
+   * the number of documents that the batch still lacks, because one shard may have all of them.
    */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();

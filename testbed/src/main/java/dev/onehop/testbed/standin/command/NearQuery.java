@@ -6,7 +6,8 @@ import org.bson.BsonValue;
 
 /**
  * Detects filters that sort by distance. A server returns documents near a point in the order of
- * their distance. A mongos keeps this order when it merges the documents of several shards.
+ * their distance. A mongos keeps this order when it merges the documents of several shards. The
+ * stand-in cannot, and refuses such a find.
  */
 final class NearQuery {
   private static final Set<String> OPERATORS = Set.of("$near", "$nearSphere", "$geoNear");

@@ -25,7 +25,7 @@ final class OpeningCursors {
     cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
   }
 
-  /** Records that all cursors are open. Another object closes them from now on. */
+  /** Records that all cursors are open. From now on, {@link #giveUp} does not close them. */
   void complete() {
     synchronized (opened) {
       opened.clear();

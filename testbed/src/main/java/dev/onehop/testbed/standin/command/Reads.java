@@ -118,7 +118,7 @@ final class Reads {
     return command.withBody(perShard);
   }
 
-  /** Adds two numbers. The result is at most the largest long. */
+  /** Adds two numbers. If the sum is too large, returns the largest long. */
   static long sum(long limit, long skip) {
     return limit > Long.MAX_VALUE - skip ? Long.MAX_VALUE : limit + skip;
   }
@@ -268,7 +268,7 @@ final class Reads {
     if (sorted && order == null) {
       return refused("a find over several shards sorted by " + sort.toJson());
     }
-    // singleBatch is removed, because it ends each shard's cursor before the merge.
+    // singleBatch is removed: with it, each shard would close its cursor after the first batch.
     BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
     if (limit > 0) {
       perShard.put("limit", new BsonInt64(sum(limit, skip)));

@@ -57,7 +57,7 @@ final class ShardKeyChange {
     this.transactions = transactions;
   }
 
-  /** The error for one of several statements of a command, with mongos' message. */
+  /** The error, with mongos' message, if the update is not the only statement of its command. */
   static CommandFailure notAlone() {
     return new CommandFailure(
         ErrorCodes.INVALID_OPTIONS,
@@ -126,8 +126,8 @@ final class ShardKeyChange {
   }
 
   /**
-   * Repeats the commit if its outcome is unknown, because a commit takes effect only once. It never
-   * aborts in this case.
+   * Repeats the commit if its outcome is unknown, and never aborts in this case. A repetition is
+   * safe, because a commit takes effect only once.
    */
   private Mono<BsonDocument> commit(OpMsg command, OpMsg statement) {
     OpMsg commit = Transactions.end("commitTransaction", statement);
@@ -160,7 +160,7 @@ final class ShardKeyChange {
   /** As with mongos, a failed update becomes a write error of its statement. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
     if (failure.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)) {
-      // This stays an error of the command, after which the driver waits and sends the command
+      // An overload stays an error of the command. The driver then waits and sends the command
       // again.
       return Mono.error(failure);
     }

@@ -81,7 +81,7 @@ public final class ShardedCommands {
     return BroadcastBatch.run(shards, transactions, command, namespace);
   }
 
-  /** Runs a command on a collection with the same name for clients and shards. */
+  /** Runs a command on a collection. Refuses a sharded time series. */
   private static Mono<BsonDocument> onCollection(
       OpMsg command, BiFunction<OpMsg, String, Mono<BsonDocument>> run) {
     return run.apply(command, ClusterRouter.namespace(command))
@@ -90,7 +90,7 @@ public final class ShardedCommands {
             e -> CommandFailure.notSupported("a sharded time series collection"));
   }
 
-  /** The first write to a database creates it, as mongos does. */
+  /** Creates the database at the first write to it, as mongos does. */
   public Mono<BsonDocument> creatingDatabase(OpMsg command, Mono<BsonDocument> write) {
     return write.onErrorResume(
         UnknownNamespaceException.class, e -> createDatabase(command.database()).then(write));

@@ -26,7 +26,7 @@ final class SortKeys {
     this.descending = descending;
   }
 
-  /** Returns the order of a sort. Null if this router cannot compare documents by it. */
+  /** Returns the order of a sort, or null if this router cannot compare documents in this order. */
   static @Nullable SortKeys of(BsonDocument sort) {
     boolean[] descending = new boolean[sort.size()];
     int field = 0;

@@ -41,7 +41,7 @@ public final class Transactions implements ShardClient.Participation {
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
-  // All commands of a transaction must have the same values of these fields.
+  // The fields that are copied from a statement to other commands of its transaction.
   private static final List<String> OF_ALL_COMMANDS =
       List.of(
           "lsid",
@@ -78,7 +78,9 @@ public final class Transactions implements ShardClient.Participation {
       return readConcern == null ? null : readConcern.getTimestamp("atClusterTime", null);
     }
 
-    /** Counts another statement. Earlier statements cannot run again. */
+    /**
+     * Counts another statement. From the second statement on, the transaction cannot start again.
+     */
     public synchronized void nextStatement() {
       statements++;
     }

@@ -35,14 +35,17 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Links to an echo server. Tests check only lower bounds of times. */
+/**
+ * Links to an echo server. The tests have no tight upper bounds of times, because the machine may
+ * be busy.
+ */
 @ParameterizedClass
 @ValueSource(strings = {"best", "NIO"})
 class LinkTest {
   private static final Duration NEAR = Duration.ofMillis(20);
   private static final Duration FAR = Duration.ofMillis(120);
 
-  /** Links may set their timers a little early; see {@link Lateness}. */
+  /** The time by which a link may deliver too early; see {@link Lateness}. */
   private static final Duration EARLY = Duration.ofMillis(1);
 
   private static final InetAddress NEAR_HOST = Loopback.ip(42, 1, 1);
@@ -131,7 +134,9 @@ class LinkTest {
     assertThat(seenCallers).containsExactly(FAR_HOST);
   }
 
-  /** A stand-in router opens its connections from its host's address. */
+  /**
+   * This process connects from the near host, but it is registered as the router of the far host.
+   */
   @Test
   void aProcessThatIsKnownCountsForMoreThanItsAddress() throws IOException {
     links
@@ -158,7 +163,7 @@ class LinkTest {
     }
     Duration took = Duration.ofNanos(System.nanoTime() - began);
     assertThat(took).isGreaterThanOrEqualTo(FAR.minus(EARLY));
-    // One after the other they would take 24 s.
+    // One after the other, the messages would take 24 s.
     assertThat(took).isLessThan(FAR.multipliedBy(messages / 2));
   }
 
@@ -176,8 +181,8 @@ class LinkTest {
   @Test
   void aReaderThatDoesNotReadIsWaitedFor() throws Exception {
     Socket socket = connect(NEAR_HOST);
-    // More than the link's limit in both directions plus all socket buffers: Linux lets each of the
-    // four receive buffers grow to 32 MiB.
+    // These 400 MiB are more than the link's limit in both directions plus all socket buffers.
+    // Linux lets each of the four receive buffers grow to 32 MiB.
     byte[] megabyte = new byte[1 << 20];
     int times = 400;
     CompletableFuture<Void> writing = writeAside(socket, megabyte, times);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class CommandTypesTest {
   private static final int MANY = 100_000;
 
-  /** Reading so many documents of a message's array by index takes minutes. */
+  /** If the check read these documents by their index, it would take minutes. */
   @Test
   @Timeout(30)
   void manyDocumentsInTheBody() {

@@ -50,7 +50,7 @@ class MergedCursorTest {
     assertThat(SortKeys.of(BsonDocument.parse("{a: 1, r: {$meta: 'randVal'}}"))).isNull();
   }
 
-  /** Collation keys are arbitrary bytes with the type string. */
+  /** A collation key has the type string, but its bytes need not be text. */
   @Test
   void sortKeysThatAreNoTextCompareByTheirBytes() {
     MergedCursor cursor =
@@ -107,7 +107,7 @@ class MergedCursorTest {
     assertThat(CursorReplies.documents(last)).hasSize(1);
   }
 
-  /** Clients refuse larger messages. */
+  /** A batch is not larger than the messages that clients accept. */
   @Test
   void batchesEndBeforeTheyAreTooLarge() {
     for (SortKeys order : new SortKeys[] {null, SortKeys.of(ASCENDING)}) {
@@ -120,7 +120,8 @@ class MergedCursorTest {
         assertThat(CursorReplies.documents(more)).hasSize(1);
         all.addAll(values(CursorReplies.documents(more)));
       }
-      // The skip removes one document: the first shard's first document, or the smallest.
+      // The skip removes document 1: it is the first document of the first shard, and the smallest
+      // document.
       assertThat(all).containsExactlyInAnyOrder(2, 3, 4, 5, 6);
     }
   }
