@@ -105,6 +105,8 @@ class DiskSpaceTest {
     assertThat(shortage(true))
         .extracting(DiskSpace.Shortage::text)
         .asString()
-        .startsWith("the destination's shard two has too little disk space: about 6 MB");
+        .startsWith(
+            "the destination's shard two has too little disk space: documents and indexes need"
+                + " about 6 MB");
   }
 }

@@ -59,7 +59,7 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
     double after = routed.get().crossed().ofOperations();
     String ratio = before > 0 ? Format.thousandths(after / before) : Format.NONE;
     sheet.say(
-        ("%s took %s bytes across zones with %s, and %s bytes with %s: %s times as much%s.")
+        "%s took %s bytes across zones with %s, and %s bytes with %s: %s times as much%s."
             .formatted(
                 reads ? "A read of any member" : "An operation on a primary",
                 bytes(before),
