@@ -50,7 +50,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2 --resume",
-      "                    continues after the process has ended",
+      "                    continues a copy whose process has ended",
       "  onehop copy --from mongodb://old1 --to mongodb://new1 --rename shop=shop2 \\",
       "      --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
       "  onehop copy --from mongodb://old1 --to mongodb://new1 \\",

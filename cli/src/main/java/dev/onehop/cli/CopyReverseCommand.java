@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
       "Examples:",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "  onehop copy reverse --from ... --to ... --resume",
-      "                             continues after the process has ended",
+      "                             continues a copy whose process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
       "                             ends the copy; first stop the writes to the new cluster",

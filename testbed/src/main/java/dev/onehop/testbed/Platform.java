@@ -74,8 +74,8 @@ interface Platform extends AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param callers shows a link which process has opened a connection, and the host of this
-   *     process. A platform that starts a local process adds the process
+   * @param callers finds, for the links, the process that opened a connection, and its host. A
+   *     platform that starts the server as a local process registers this process here
    * @throws TestbedException if the server cannot be started
    */
   RunningServer launch(Server server, Callers callers);

@@ -113,7 +113,7 @@ class ClientConnectionTest {
                           .getDatabase("it")
                           .runCommand(Document.parse("{find: 'c', filter: {_id: 1}, let: {}}"))))
           .isInstanceOf(MongoCommandException.class)
-          .hasMessageContaining("no answer");
+          .hasMessageContaining("has no reply");
     }
   }
 
