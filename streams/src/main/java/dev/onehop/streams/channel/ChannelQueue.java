@@ -29,6 +29,11 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     entries.add(entry);
   }
 
+  /** Whether nothing waits. */
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
   /** Whether nothing waits and nothing is being processed. */
   boolean isIdle() {
     return !busy && entries.isEmpty();
