@@ -1,6 +1,7 @@
 package dev.onehop.core.bson;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonType;
@@ -55,6 +56,28 @@ public final class BsonPath {
       return type() == BsonType.DOCUMENT
           ? new RawBsonDocument(element.bytes(), element.valueOffset(), element.valueLength())
           : null;
+    }
+
+    /**
+     * The documents of an array, which are views of the same bytes.
+     *
+     * @return null if the value is not an array, or the array has other values, too
+     * @throws MalformedBsonException if the array is malformed
+     */
+    public @Nullable List<RawBsonDocument> documents() {
+      if (type() != BsonType.ARRAY) {
+        return null;
+      }
+      List<RawBsonDocument> documents = new ArrayList<>();
+      ElementCursor values = element.open();
+      while (values.next()) {
+        if (values.type() != BsonType.DOCUMENT) {
+          return null;
+        }
+        documents.add(
+            new RawBsonDocument(values.bytes(), values.valueOffset(), values.valueLength()));
+      }
+      return documents;
     }
   }
 

@@ -18,19 +18,11 @@ final class ElementCursor extends Elements {
 
   /** A cursor before the first element of a document. */
   static ElementCursor of(RawBsonDocument document) {
+    // This view of an array needs no release. A release counts with an atomic operation, and the
+    // JVM then allocates the view for each call.
     ByteBuf buffer = document.getByteBuffer();
-    try {
-      int length = buffer.remaining();
-      if (buffer.isBackedByArray()) {
-        int offset = buffer.arrayOffset() + buffer.position();
-        return new ElementCursor(buffer.array(), offset, offset + length);
-      }
-      byte[] bytes = new byte[length];
-      buffer.get(bytes);
-      return new ElementCursor(bytes, 0, length);
-    } finally {
-      buffer.release();
-    }
+    int offset = buffer.arrayOffset() + buffer.position();
+    return new ElementCursor(buffer.array(), offset, offset + buffer.remaining());
   }
 
   private ElementCursor(byte[] bytes, int offset, int limit, int depth) {

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
@@ -20,6 +21,9 @@ public final class HashedKey {
   private static final double TWO_63 = 0x1p63;
   private static final BigDecimal MAX_LONG = BigDecimal.valueOf(Long.MAX_VALUE);
   private static final BigDecimal MIN_LONG = BigDecimal.valueOf(Long.MIN_VALUE);
+
+  // Finding the algorithm for each value would take longer than the hash.
+  private static final ThreadLocal<MessageDigest> MD5 = ThreadLocal.withInitial(HashedKey::md5);
 
   private HashedKey() {}
 
@@ -81,34 +85,42 @@ public final class HashedKey {
     feed.putIntLittleEndian(SEED);
     feed.putIntLittleEndian(canonicalType(element));
     putContent(feed, element);
-    MessageDigest md5 = md5();
+    MessageDigest md5 = MD5.get();
     md5.update(feed.array(), 0, feed.size());
     return ByteOrders.getLongLittleEndian(md5.digest(), 0);
   }
 
   private static void putContent(ByteSink feed, ElementCursor element) {
-    byte[] bytes = element.bytes();
-    int offset = element.valueOffset();
     switch (element.type()) {
-      case INT32 -> feed.putLongLittleEndian(ByteOrders.getIntLittleEndian(bytes, offset));
-      case INT64 -> feed.putLongLittleEndian(ByteOrders.getLongLittleEndian(bytes, offset));
-      case DOUBLE ->
-          feed.putLongLittleEndian(
-              integerOf(Double.longBitsToDouble(ByteOrders.getLongLittleEndian(bytes, offset))));
-      case DECIMAL128 ->
-          feed.putLongLittleEndian(
-              integerOf(
-                  Decimal128.fromIEEE754BIDEncoding(
-                      ByteOrders.getLongLittleEndian(bytes, offset + 8),
-                      ByteOrders.getLongLittleEndian(bytes, offset))));
+      case INT32, INT64, DOUBLE, DECIMAL128 -> feed.putLongLittleEndian(integerOf(element));
       case DOCUMENT, ARRAY -> putElements(feed, element.open());
-      case JAVASCRIPT_WITH_SCOPE -> {
-        int codeLength = element.stringLength(offset + 4);
-        feed.put(bytes, offset + 8, codeLength + 1);
-        putElements(feed, element.openAt(offset + 9 + codeLength));
-      }
-      default -> feed.put(bytes, offset, element.valueLength());
+      case JAVASCRIPT_WITH_SCOPE -> putCodeWithScope(feed, element);
+      default -> feed.put(element.bytes(), element.valueOffset(), element.valueLength());
     }
+  }
+
+  private static long integerOf(ElementCursor number) {
+    byte[] bytes = number.bytes();
+    int offset = number.valueOffset();
+    if (number.type() == BsonType.INT32) {
+      return ByteOrders.getIntLittleEndian(bytes, offset);
+    }
+    long bits = ByteOrders.getLongLittleEndian(bytes, offset);
+    return switch (number.type()) {
+      case INT64 -> bits;
+      case DOUBLE -> integerOf(Double.longBitsToDouble(bits));
+      default ->
+          integerOf(
+              Decimal128.fromIEEE754BIDEncoding(
+                  ByteOrders.getLongLittleEndian(bytes, offset + 8), bits));
+    };
+  }
+
+  private static void putCodeWithScope(ByteSink feed, ElementCursor element) {
+    int offset = element.valueOffset();
+    int codeLength = element.stringLength(offset + 4);
+    feed.put(element.bytes(), offset + 8, codeLength + 1);
+    putElements(feed, element.openAt(offset + 9 + codeLength));
   }
 
   private static void putElements(ByteSink feed, ElementCursor elements) {

@@ -3,9 +3,12 @@ package dev.onehop.core.bson;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RawFieldsTest {
@@ -29,6 +32,18 @@ class RawFieldsTest {
     assertThat(rest.toJson())
         .isEqualTo(BsonDocument.parse("{c: {b: 1}, a: 'x', d: {$numberDecimal: '1.0'}}").toJson());
     assertThat(rest.append("more", rest.get("a"))).hasSize(4);
+  }
+
+  @Test
+  void theDocumentsOfAnArrayAreFoundIfItHasNoOtherValues() {
+    assertThat(documents("{c: {a: [{b: 1}, {}]}}")).containsExactly(raw("{b: 1}"), raw("{}"));
+    assertThat(documents("{c: {a: []}}")).isEmpty();
+    assertThat(documents("{c: {a: [{b: 1}, 2]}}")).isNull();
+    assertThat(documents("{c: {a: {b: 1}}}")).isNull();
+  }
+
+  private static @Nullable List<RawBsonDocument> documents(String json) {
+    return Objects.requireNonNull(BsonPath.of("c.a").find(raw(json))).documents();
   }
 
   @Test

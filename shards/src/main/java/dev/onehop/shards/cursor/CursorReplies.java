@@ -1,5 +1,6 @@
 package dev.onehop.shards.cursor;
 
+import dev.onehop.core.bson.BsonPath;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import java.util.List;
@@ -12,11 +13,14 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Builds and reads the {@code cursor} part of replies. */
 public final class CursorReplies {
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+  private static final BsonPath FIRST = BsonPath.of("cursor.firstBatch");
+  private static final BsonPath NEXT = BsonPath.of("cursor.nextBatch");
   private static final String PARTIAL = "partialResultsReturned";
 
   private CursorReplies() {}
@@ -47,12 +51,23 @@ public final class CursorReplies {
 
   /** The documents of a cursor's first or later batch. */
   public static List<RawBsonDocument> documents(BsonDocument reply) {
+    List<RawBsonDocument> views = reply instanceof RawBsonDocument raw ? views(raw) : null;
+    if (views != null) {
+      return views;
+    }
     BsonDocument cursor = reply.getDocument("cursor");
     BsonArray batch =
         cursor.containsKey("firstBatch")
             ? cursor.getArray("firstBatch")
             : cursor.getArray("nextBatch");
     return batch.stream().map(BsonValue::asDocument).map(CursorReplies::raw).toList();
+  }
+
+  /** The documents of a batch in a server's reply, in one pass over its bytes. */
+  private static @Nullable List<RawBsonDocument> views(RawBsonDocument reply) {
+    BsonPath.Located next = NEXT.find(reply);
+    BsonPath.Located batch = next == null ? FIRST.find(reply) : next;
+    return batch == null ? null : batch.documents();
   }
 
   /** Encodes a document. A document from a received message is encoded already. */

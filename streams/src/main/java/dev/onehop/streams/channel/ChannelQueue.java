@@ -29,6 +29,11 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     entries.add(entry);
   }
 
+  /** Whether no event waits. */
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
   /** Whether no event waits and the channel is not busy. */
   boolean isIdle() {
     return !busy && entries.isEmpty();

@@ -2,6 +2,7 @@ package dev.onehop.streams.channel;
 
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Bursts;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -32,10 +33,11 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   // These fields and the channels are guarded by the lock of this object.
   private final Demand demand;
   private final Deque<Entry> unfinished = new ArrayDeque<>();
-  // The events after an event that concerns more than one document. They wait until that event is
-  // processed.
+  // The events of a burst that has not ended. The events after an event that concerns more than one
+  // document, which wait until that event is processed.
   private final Deque<Entry> held = new ArrayDeque<>();
   private volatile @Nullable Subscription subscription;
+  private boolean bursts;
   private @Nullable Entry barrier;
   private int waiting;
   private @Nullable Checkpoint reached;
@@ -108,6 +110,10 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
         given.cancel();
         return;
       }
+      if (given instanceof Bursts source) {
+        bursts = true;
+        source.afterBurst(this::burst);
+      }
       first = demand.more();
     }
     given.request(first);
@@ -127,11 +133,23 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
         entry.done = true;
       } else {
         held.add(entry);
-        release();
       }
-      more = acknowledge();
+      more = bursts ? demand.more() : passOn();
     }
     request(more);
+  }
+
+  private void burst() {
+    int more;
+    synchronized (this) {
+      more = ended ? 0 : passOn();
+    }
+    request(more);
+  }
+
+  private int passOn() {
+    release();
+    return acknowledge();
   }
 
   private int channel(StreamEvent event) {
@@ -142,19 +160,24 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   /** Passes events to the channels, up to the first event that has to wait. */
   private void release() {
+    List<Channel> fed = new ArrayList<>();
     while (barrier == null && !held.isEmpty()) {
       Entry next = held.element();
       boolean all = next.channel == Channels.ALL;
       if (all && waiting > 0) {
-        return;
+        break;
       }
       held.remove();
       waiting++;
       Channel channel = channels[Math.max(0, next.channel)];
+      // A channel with waiting events is started already.
+      if (channel.queue().isEmpty()) {
+        fed.add(channel);
+      }
       channel.queue().add(next);
-      start(channel);
       barrier = all ? next : null;
     }
+    fed.forEach(this::start);
   }
 
   private void start(Channel channel) {
@@ -201,8 +224,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       }
       channel.queue().setBusy(false);
       start(channel);
-      release();
-      more = acknowledge();
+      more = passOn();
     }
     request(more);
   }

@@ -37,7 +37,10 @@ public final class Channels {
    */
   public static int of(RawBsonDocument event, int count) {
     BsonPath.Located id = ID.find(event);
-    return id == null ? ALL : ofHash(HashedKey.hash(id), count);
+    if (id == null) {
+      return ALL;
+    }
+    return count == 1 ? 0 : ofHash(HashedKey.hash(id), count);
   }
 
   /** The channel of documents with this {@code _id}. */

@@ -2,6 +2,7 @@ package dev.onehop.streams.channel;
 
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Bursts;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Function;
@@ -23,8 +24,8 @@ final class GroupFeed {
   private final Receiver receiver;
   private final Demand demand;
 
-  // The events that have arrived and that the owner has not taken yet. They wait while a wide event
-  // is written.
+  // The events that have arrived and that the owner has not taken yet. They wait until the end of a
+  // burst, and while a wide event is written.
   private final Deque<StreamEvent> held = new ArrayDeque<>();
   private @Nullable Feed feed;
   // The position up to which the stream's events were passed to the channels.
@@ -139,12 +140,17 @@ final class GroupFeed {
   /** One subscription to a stream. The events of a stream that was replaced are ignored. */
   private final class Feed implements CoreSubscriber<StreamEvent> {
     private volatile @Nullable Subscription subscription;
+    private boolean bursts;
 
     @Override
     public void onSubscribe(Subscription given) {
       Pull first = null;
       synchronized (lock) {
         subscription = given;
+        if (given instanceof Bursts source) {
+          bursts = true;
+          source.afterBurst(this::burst);
+        }
         if (feed == this) {
           demand.restart();
           first = pull();
@@ -173,6 +179,20 @@ final class GroupFeed {
         }
         demand.arrived(Channels.bytes(event));
         held.add(event);
+        if (!bursts) {
+          receiver.arrived();
+        }
+        pull = pull();
+      }
+      pull.send();
+    }
+
+    private void burst() {
+      Pull pull;
+      synchronized (lock) {
+        if (feed != this) {
+          return;
+        }
         receiver.arrived();
         pull = pull();
       }

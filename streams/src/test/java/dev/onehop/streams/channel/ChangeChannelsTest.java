@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.onehop.core.bson.HashedKey;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Bursts;
 import dev.onehop.streams.observation.StreamMeters;
 import dev.onehop.wire.CapturedLog;
 import io.micrometer.core.instrument.Timer;
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -103,6 +105,47 @@ class ChangeChannelsTest {
         });
     assertThat(seen.values().stream().mapToInt(List::size).sum()).isEqualTo(5_000);
     assertThat(seen.values()).allSatisfy(values -> assertThat(values).isSorted());
+  }
+
+  @Test
+  void theEventsOfABurstAreProcessedTogether() {
+    List<StreamEvent> events = List.of(change(1, 1), change(1, 2), change(1, 3));
+    Publisher<StreamEvent> source =
+        subscriber ->
+            subscriber.onSubscribe(
+                new Bursts() {
+                  private Runnable end = () -> {};
+                  private boolean given;
+
+                  @Override
+                  public void afterBurst(Runnable task) {
+                    end = task;
+                  }
+
+                  @Override
+                  public void request(long n) {
+                    if (!given) {
+                      given = true;
+                      events.forEach(subscriber::onNext);
+                      end.run();
+                      subscriber.onComplete();
+                    }
+                  }
+
+                  @Override
+                  public void cancel() {}
+                });
+    List<Integer> batches = Collections.synchronizedList(new ArrayList<>());
+    Mono.from(
+            ChangeChannels.builder(source, 1)
+                .build()
+                .process(
+                    (channel, batch) -> {
+                      batches.add(batch.size());
+                      return Mono.empty();
+                    }))
+        .block(TIMEOUT);
+    assertThat(batches).containsExactly(3);
   }
 
   @Test

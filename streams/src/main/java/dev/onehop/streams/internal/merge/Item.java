@@ -15,11 +15,24 @@ import org.bson.RawBsonDocument;
  * @param receivedNanos the {@link System#nanoTime} when the element arrived
  * @param parts the events of a transaction, at least one; {@code token} and {@code event} are those
  *     of the last part. Empty for other kinds
+ * @param bytes the size of the events
  */
-record Item(String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
+record Item(
+    String token,
+    BsonDocument event,
+    Kind kind,
+    long receivedNanos,
+    List<Item> parts,
+    long bytes) {
 
   Item(String token, BsonDocument event, Kind kind, long receivedNanos) {
-    this(token, event, kind, receivedNanos, List.of());
+    this(
+        token,
+        event,
+        kind,
+        receivedNanos,
+        List.of(),
+        event instanceof RawBsonDocument raw ? raw.getByteBuffer().remaining() : 0);
   }
 
   /** The kind of an item. */
@@ -45,13 +58,6 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos, Lis
 
   private boolean isTransaction() {
     return kind == Kind.TRANSACTION || kind == Kind.TRANSACTION_PART;
-  }
-
-  long bytes() {
-    if (isTransaction()) {
-      return parts.stream().mapToLong(Item::bytes).sum();
-    }
-    return event instanceof RawBsonDocument raw ? raw.getByteBuffer().remaining() : 0;
   }
 
   StreamEvent at(String shard, Checkpoint place) {

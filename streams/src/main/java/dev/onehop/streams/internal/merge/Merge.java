@@ -56,7 +56,8 @@ final class Merge {
   private final boolean grouped;
   private final Map<String, Lane> lanes = new HashMap<>();
 
-  // The shards' names and tokens in the same order. The checkpoints share the list of names.
+  // The shards, their names and tokens in the same order. The checkpoints share the list of names.
+  private Lane[] sorted = new Lane[0];
   private List<String> names = List.of();
   private String[] positions = new String[0];
   private String known;
@@ -117,8 +118,10 @@ final class Merge {
   private void renumber() {
     names = lanes.keySet().stream().sorted().toList();
     positions = new String[names.size()];
+    sorted = new Lane[positions.length];
     for (int i = 0; i < positions.length; i++) {
       Lane lane = lane(names.get(i));
+      sorted[i] = lane;
       lane.index = i;
       positions[i] = lane.position();
     }
@@ -187,7 +190,7 @@ final class Merge {
     }
     Item item = least.items.element();
     String bound = bound(item);
-    for (Lane lane : lanes.values()) {
+    for (Lane lane : sorted) {
       if (lane.mark.compareTo(bound) < 0) {
         return null;
       }
@@ -218,7 +221,7 @@ final class Merge {
 
   private @Nullable Lane least() {
     Lane least = null;
-    for (Lane lane : lanes.values()) {
+    for (Lane lane : sorted) {
       Item head = lane.items.peek();
       if (head != null
           && (least == null || head.token().compareTo(least.items.element().token()) < 0)) {
@@ -261,7 +264,7 @@ final class Merge {
     }
     String bound = bound(least.items.element());
     List<String> holders = new ArrayList<>();
-    for (Lane lane : lanes.values()) {
+    for (Lane lane : sorted) {
       if (lane.mark.compareTo(bound) < 0) {
         holders.add(lane.shard);
       }
@@ -327,10 +330,9 @@ final class Merge {
   /** The position up to which all events were emitted. */
   Checkpoint checkpoint() {
     if (isSinglePlace()) {
-      boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());
-      if (idle && !ended) {
+      if (least() == null && !ended) {
         String low = placed ? known : null;
-        for (Lane lane : lanes.values()) {
+        for (Lane lane : sorted) {
           low = low == null ? lane.mark : Tokens.min(low, lane.mark);
         }
         if (low != null && low.compareTo(released) > 0) {

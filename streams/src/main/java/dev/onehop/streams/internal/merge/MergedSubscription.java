@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
-import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -35,10 +34,13 @@ import reactor.core.scheduler.Schedulers;
  * makes the {@link MergedShards} read. Replies are queued. One thread at a time handles them; it is
  * a thread on which a reply has arrived.
  */
-final class MergedSubscription implements Subscription, ShardReader.Owner {
+final class MergedSubscription implements Bursts, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
+
+  // The most events of a step. The shards are read after each step, so they send more in time.
+  private static final int BURST = 512;
 
   private final Subscriber<? super StreamEvent> subscriber;
   private final Cluster cluster;
@@ -56,6 +58,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   // The following fields are used only while work is not zero, by the thread that has incremented
   // it from zero.
   private final Queue<StreamEvent> notices = new ArrayDeque<>();
+  private Runnable afterBurst = () -> {};
   private @Nullable MergedShards shards;
   private int openingFailures;
   private long givenNanos = System.nanoTime();
@@ -117,6 +120,11 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (!cancelled) {
       start();
     }
+  }
+
+  @Override
+  public void afterBurst(Runnable task) {
+    afterBurst = task;
   }
 
   @Override
@@ -240,44 +248,43 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   }
 
   private void give(Merge from) {
-    long demand = requested.get();
     long given = 0;
-    long longestWait = -1;
-    while (given < demand && !cancelled) {
+    while (given < BURST && given < requested.get() && !cancelled && !from.isEnded()) {
       StreamEvent next = notices.isEmpty() ? from.poll() : notices.poll();
-      if (next == null) {
-        next = progress(from);
-      }
+      next = next == null ? progress(from) : next;
       if (next == null) {
         break;
       }
-      given++;
-      givenNanos = System.nanoTime();
+      if (given++ == 0) {
+        givenNanos = System.nanoTime();
+      }
       lastPlace = next.checkpoint();
-      StreamEvent.Change first = first(next);
-      if (first != null) {
-        longestWait = Math.max(longestWait, givenNanos - first.receivedNanos());
+      if (meters != null) {
+        meters.emits(next);
       }
       subscriber.onNext(next);
-      if (from.isEnded()) {
-        end();
-        subscriber.onComplete();
-        return;
-      }
     }
-    if (given != 0 && demand != Long.MAX_VALUE) {
-      requested.addAndGet(-given);
+    if (given != 0) {
+      endBurst(given);
     }
-    if (given != 0 && meters != null) {
-      meters.given(longestWait, lastPlace);
+    if (from.isEnded()) {
+      end();
+      subscriber.onComplete();
     }
   }
 
-  private static StreamEvent.@Nullable Change first(StreamEvent event) {
-    if (event instanceof StreamEvent.Transaction transaction) {
-      return transaction.changes().get(0);
+  private void endBurst(long events) {
+    if (requested.get() != Long.MAX_VALUE) {
+      requested.addAndGet(-events);
     }
-    return event instanceof StreamEvent.Change change ? change : null;
+    if (meters != null) {
+      meters.given(lastPlace);
+    }
+    if (events == BURST) {
+      // The rest comes in the next step, after the replies that have arrived.
+      work.incrementAndGet();
+    }
+    afterBurst.run();
   }
 
   private @Nullable StreamEvent progress(Merge from) {

@@ -1,6 +1,7 @@
 package dev.onehop.streams.internal.merge;
 
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.streams.observation.StreamMeters;
 import io.micrometer.core.instrument.Meter;
@@ -37,6 +38,9 @@ final class StreamMeter {
   private final AtomicBoolean refused = new AtomicBoolean();
   private final Disposable oplogs;
   private volatile @Nullable Checkpoint place;
+  // The longest time that an event has waited in this process, of the events since the last call of
+  // given(); negative if there are none. The thread that emits the events uses it.
+  private long longestNanos = -1;
 
   /**
    * @param stream the value of the tag {@code stream}
@@ -119,17 +123,27 @@ final class StreamMeter {
     place = at;
   }
 
+  /** Called before an event is emitted. */
+  void emits(StreamEvent event) {
+    StreamEvent first =
+        event instanceof StreamEvent.Transaction transaction
+            ? transaction.changes().get(0)
+            : event;
+    if (first instanceof StreamEvent.Change change) {
+      longestNanos = Math.max(longestNanos, System.nanoTime() - change.receivedNanos());
+    }
+  }
+
   /**
    * Called when events were emitted.
    *
-   * @param longestNanos the longest time that one of these events has waited in this process;
-   *     negative if no event of a document was emitted
    * @param upTo the position after these events
    */
-  void given(long longestNanos, @Nullable Checkpoint upTo) {
+  void given(@Nullable Checkpoint upTo) {
     place = upTo;
     if (longestNanos >= 0) {
       released.record(longestNanos, TimeUnit.NANOSECONDS);
+      longestNanos = -1;
     }
   }
 

@@ -120,7 +120,8 @@ final class Transactions {
       return;
     }
     Item last = parts.get(parts.size() - 1);
-    complete.add(new Item(last.token(), last.event(), kind, parts.get(0).receivedNanos(), parts));
+    complete.add(
+        new Item(last.token(), last.event(), kind, parts.get(0).receivedNanos(), parts, bytes));
     parts = new ArrayList<>();
     bytes = 0;
     open = null;

@@ -2,6 +2,7 @@ package dev.onehop.streams.internal.token;
 
 import dev.onehop.core.bson.BsonPath;
 import java.util.Set;
+import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 
 /** Detects wide events. A wide event concerns more than one document, as {@code drop} does. */
@@ -17,12 +18,10 @@ public final class WideEvents {
    * removed the event's {@code operationType}.
    */
   public static boolean isWide(RawBsonDocument event) {
-    if (KEY.find(event) != null) {
-      return false;
-    }
     BsonPath.Located type = TYPE.find(event);
     return type != null
-        && type.value().isString()
-        && !OF_DOCUMENTS.contains(type.value().asString().getValue());
+        && type.value() instanceof BsonString name
+        && !OF_DOCUMENTS.contains(name.getValue())
+        && KEY.find(event) == null;
   }
 }

@@ -54,6 +54,8 @@ class MergedStreamTest {
           "the position of it.c");
 
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
+  // The numbers of events at the ends of bursts; -1 for an end after the stream's end.
+  private final List<Integer> burstEnds = Collections.synchronizedList(new ArrayList<>());
   private Duration heartbeatInterval = Duration.ofMillis(5);
   private volatile Throwable failure;
   private final MeterRegistry registry = new SimpleMeterRegistry();
@@ -78,6 +80,19 @@ class MergedStreamTest {
     if (order == Order.TOTAL) {
       assertThat(tokens()).isSorted();
     }
+  }
+
+  @Test
+  void aBurstEndsAfterItsEventsAndBeforeTheStreamCompletes() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    for (int i = 0; i < 2_000; i++) {
+      cluster.shard("a").insert(10 + i, i);
+    }
+    cluster.shard("a").add("invalidate", 3_000, 3_000);
+    await().atMost(TIMEOUT).until(() -> completed);
+    assertThat(burstEnds).isSorted().endsWith(given.size()).doesNotContain(-1);
+    assertThat(given).hasSizeGreaterThan(2_000);
   }
 
   @Test
@@ -752,6 +767,7 @@ class MergedStreamTest {
         new BaseSubscriber<>() {
           @Override
           protected void hookOnSubscribe(Subscription subscription) {
+            ((Bursts) subscription).afterBurst(() -> burstEnds.add(completed ? -1 : given.size()));
             if (demand > 0) {
               request(demand);
             }
