@@ -3,7 +3,9 @@ package dev.onehop.core.bson;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.bson.BsonBinary;
 import org.bson.BsonBinaryReader;
+import org.bson.BsonBinarySubType;
 import org.bson.BsonBinaryWriter;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -55,6 +57,12 @@ final class RawValues {
       case TIMESTAMP -> new BsonTimestamp(ByteOrders.getLongLittleEndian(bytes, offset));
       case OBJECT_ID ->
           new BsonObjectId(new ObjectId(Arrays.copyOfRange(bytes, offset, offset + 12)));
+      case BINARY ->
+          bytes[offset + 4] == BsonBinarySubType.OLD_BINARY.getValue()
+              ? decode(element)
+              : new BsonBinary(
+                  bytes[offset + 4],
+                  Arrays.copyOfRange(bytes, offset + 5, offset + element.valueLength()));
       default -> decode(element);
     };
   }

@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RawFieldsTest {
   private static RawBsonDocument raw(String json) {
@@ -32,6 +36,17 @@ class RawFieldsTest {
     assertThat(rest.toJson())
         .isEqualTo(BsonDocument.parse("{c: {b: 1}, a: 'x', d: {$numberDecimal: '1.0'}}").toJson());
     assertThat(rest.append("more", rest.get("a"))).hasSize(4);
+  }
+
+  /** Subtype 2 has a second length. */
+  @ParameterizedTest
+  @ValueSource(bytes = {0, 2, 3, 4, 9, -128})
+  void binariesOfAllSubtypesAreDecoded(byte subtype) {
+    BsonDocument document =
+        new BsonDocument("a", new BsonBinary(subtype, new byte[] {1, 2, 3}))
+            .append("b", new BsonBinary(subtype, new byte[0]));
+    assertThat(RawFields.without(Set.of(), new RawBsonDocument(document, new BsonDocumentCodec())))
+        .isEqualTo(document);
   }
 
   @Test

@@ -95,7 +95,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
     CopyEnd destination = ends.to(of);
     Path program = plan.rivals().get(tool);
     return program == null
-        ? JvmTool.start(tool, source, destination, plan.quick(), logs)
+        ? JvmTool.start(tool, source, destination, plan, logs)
         : RivalTool.of(tool, program, source, destination, Files.createDirectories(logs));
   }
 

@@ -4,6 +4,7 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.measure.frame.ProcessUse;
+import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,13 +27,17 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
+  /** The options of {@code bin/onehop copy}. */
+  private static final List<String> COPY = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC");
+
   /**
    * Starts the process.
    *
-   * @param quick whether there are only a few small copies
+   * @param plan tells whether there are only a few small copies, and whether OneHop compares
    * @param logs the folder for the process's error output
    */
-  static JvmTool start(CopyTool tool, CopyEnd source, CopyEnd destination, boolean quick, Path logs)
+  static JvmTool start(
+      CopyTool tool, CopyEnd source, CopyEnd destination, CopyBenchPlan plan, Path logs)
       throws IOException {
     boolean one = tool == CopyTool.DRIVER;
     ToolMain.Task task =
@@ -46,11 +51,18 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
         destination,
         ChildJvm.start(
             "the copy of " + tool.label(),
-            quick ? QUICK_COMPILER : List.of(),
+            options(tool, plan),
             ToolMain.class,
             task,
             logs,
             line -> false));
+  }
+
+  private static List<String> options(CopyTool tool, CopyBenchPlan plan) {
+    if (tool == CopyTool.ONEHOP && !plan.kinds().contains(CopyBenchRun.VERIFY)) {
+      return COPY;
+    }
+    return plan.quick() ? QUICK_COMPILER : List.of();
   }
 
   /**

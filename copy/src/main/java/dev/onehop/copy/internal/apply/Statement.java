@@ -17,6 +17,8 @@ import org.bson.codecs.BsonDocumentCodec;
  * @param kind the effect of the statement
  */
 record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+
   enum Kind {
     /** Removes the document if it exists. */
     DELETE,
@@ -77,7 +79,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
 
   private static RawBsonDocument raw(BsonDocument body, boolean simple) {
     return new RawBsonDocument(
-        simple ? body.append("collation", CollectionSpec.SIMPLE) : body, new BsonDocumentCodec());
+        simple ? body.append("collation", CollectionSpec.SIMPLE) : body, CODEC);
   }
 
   /** The whole document that is written. */
