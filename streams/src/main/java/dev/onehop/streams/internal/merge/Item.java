@@ -18,12 +18,7 @@ import org.bson.RawBsonDocument;
  * @param bytes the size of the events
  */
 record Item(
-    String token,
-    BsonDocument event,
-    Kind kind,
-    long receivedNanos,
-    List<Item> parts,
-    long bytes) {
+    String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts, long bytes) {
 
   Item(String token, BsonDocument event, Kind kind, long receivedNanos) {
     this(

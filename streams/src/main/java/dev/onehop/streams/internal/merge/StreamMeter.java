@@ -126,9 +126,7 @@ final class StreamMeter {
   /** Called before an event is emitted. */
   void emits(StreamEvent event) {
     StreamEvent first =
-        event instanceof StreamEvent.Transaction transaction
-            ? transaction.changes().get(0)
-            : event;
+        event instanceof StreamEvent.Transaction transaction ? transaction.changes().get(0) : event;
     if (first instanceof StreamEvent.Change change) {
       longestNanos = Math.max(longestNanos, System.nanoTime() - change.receivedNanos());
     }
