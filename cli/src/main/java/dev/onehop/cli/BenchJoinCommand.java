@@ -21,10 +21,10 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
-          + " documents in POCDriver's format. Adds a third member by initial sync and by copying"
-          + " files, while an application writes and reads. Each time, the command then checks"
-          + " that the new member's log shows the method. It also checks that dbHash is equal on all"
-          + " members, and that no write is lost.",
+          + " documents in POCDriver's format. While an application writes and reads, the command"
+          + " adds a third member several times, by initial sync or by copying files. After each"
+          + " time it checks that the new member's log shows the method. It also checks that dbHash"
+          + " is equal on all members, and that no write is lost.",
       ""
     },
     footer = {

@@ -398,8 +398,9 @@ final class Doctor {
     String advice =
         hidden
             ? ""
-            : "Operations on shards without a near mongos go to the nearest mongos. Run a mongos on"
-                + " each primary's host, or name near mongoses in onehop.shardRouters.";
+            : "Operations on the other shards go to the mongos that is nearest to the application."
+                + " Run a mongos on each primary's host, or name near mongoses in"
+                + " onehop.shardRouters.";
     add(found == shards.size() ? Level.OK : notAll, "affinity", text, advice, lines);
     return found > 0;
   }
@@ -420,9 +421,15 @@ final class Doctor {
   private void zones() {
     if (zones != null) {
       List<String> empty = Stream.of(zones.split(",", -1)).filter(this::isEmpty).toList();
-      String text = "no mongos of the URL replies in";
+      String text = "no mongos that the URL names replies in these zones:";
       String advice = "Start a mongos in each zone, and name it in the URL.";
-      unless(empty, Level.WARNING, "zones", "each zone has a mongos of the URL", text, advice);
+      unless(
+          empty,
+          Level.WARNING,
+          "zones",
+          "in each zone, a mongos that the URL names replies",
+          text,
+          advice);
     }
   }
 

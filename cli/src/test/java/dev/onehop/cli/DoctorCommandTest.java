@@ -241,9 +241,10 @@ class DoctorCommandTest {
 
     assertThat(ended.exitCode()).isZero();
     assertThat(ended.out())
-        .contains("WARNING zones no mongos of the URL replies in - there=10.0.0.*")
+        .contains(
+            "WARNING zones no mongos that the URL names replies in these zones: - there=10.0.0.*")
         .doesNotContain("- here");
-    assertThat(ofUrl.out()).contains("OK zones each zone has a mongos of the URL");
+    assertThat(ofUrl.out()).contains("OK zones in each zone, a mongos that the URL names replies");
   }
 
   @Test

@@ -152,7 +152,7 @@ class SrvIT {
         .applyToClientSettings(settings -> settings.inetAddressResolver(this::resolve));
   }
 
-  /** Resolves only the names in {@link #hosts}, as an application's host would. */
+  /** Replaces the name resolution of the application's host: it knows only {@link #hosts}. */
   private List<InetAddress> resolve(String host) throws UnknownHostException {
     String address = hosts.get(host);
     if (address == null) {

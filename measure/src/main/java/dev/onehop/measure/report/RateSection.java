@@ -101,9 +101,9 @@ final class RateSection {
                     Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
-                            "from the intended time of an operation. >=: some operations had no"
-                                + " reply at the end of the run. They count with the time that"
-                                + " they had waited"),
+                            "from the intended time of an operation. The mark >= means at least:"
+                                + " at the end of the run, some operations had no reply. They"
+                                + " count with the time that they had waited until then"),
                     latency("p90"),
                     latency("p99"),
                     latency("p99.9"),

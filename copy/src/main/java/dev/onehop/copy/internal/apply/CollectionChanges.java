@@ -62,7 +62,9 @@ final class CollectionChanges {
     }
     if (create.get("viewOn") instanceof BsonString on) {
       if (on.getValue().startsWith("system.buckets.")) {
-        log.info("the time series {} is copied when the copy finishes", namespace);
+        log.info(
+            "the time series {} is copied by the last steps of the copy, after 'copy finish'",
+            namespace);
         return Mono.empty();
       }
       create.put("viewOn", viewed(namespace, on));

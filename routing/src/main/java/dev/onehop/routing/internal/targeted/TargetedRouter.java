@@ -224,7 +224,8 @@ public final class TargetedRouter implements ExplainedRouter {
               @Override
               public void unsent(Throwable why) {
                 turn.end();
-                // The caller releases the frame after this call, so it can still be changed.
+                // The caller releases the frame only after this call, so restore() can still change
+                // it.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
               }
