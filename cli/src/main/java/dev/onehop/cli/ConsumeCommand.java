@@ -99,7 +99,8 @@ final class ConsumeCommand extends Subcommand {
   @Option(
       names = "--rate",
       paramLabel = "R",
-      description = "The number of rows to write per second, for live and idle-shard.")
+      description =
+          "The number of rows to write per second, in the measurements live and idle-shard.")
   @Nullable Double rate;
 
   @HelpGroup("Rows")
@@ -109,7 +110,7 @@ final class ConsumeCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "3s",
       description =
-          "How long rows are written before live and idle-shard are measured. Default:"
+          "How long rows are written before the measurements live and idle-shard. Default:"
               + " ${DEFAULT-VALUE}. The warm-up of drain does not depend on this option: it reads"
               + " all rows once.")
   private Duration warmup;

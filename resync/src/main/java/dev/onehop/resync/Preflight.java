@@ -170,7 +170,10 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       }
       Matcher engine = ENGINE.matcher(start);
       if (engine.find() && !engine.group(1).equals("wiredTiger")) {
-        throw Failure.usage("--start names another storage engine, " + engine.group(1));
+        throw Failure.usage(
+            "--start has --storageEngine "
+                + engine.group(1)
+                + ", but the new member has to use wiredTiger");
       }
     }
   }

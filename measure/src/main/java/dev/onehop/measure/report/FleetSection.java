@@ -80,7 +80,7 @@ record FleetSection(FleetResult fleet) {
             Column.of("conns", Format::whole, line -> line.client().connections()),
             Column.of("done/s", Format::rate, Line::perSecond),
             Column.<Line>of("p50", Format::millis, line -> line.latency().p50())
-                .means("ms from the intended time of the operation"),
+                .means("ms from the time at which the operation was due"),
             Column.of("p99", Format::millis, line -> line.latency().p99()),
             Column.of("failed", Format::whole, Line::errors),
             Column.<Line>of(

@@ -101,7 +101,7 @@ final class RateSection {
                     Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
-                            "from the intended time of an operation. The mark >= means at least:"
+                            "from the time at which an operation was due. The mark >= means at least:"
                                 + " at the end of the run, some operations had no reply. They"
                                 + " count with the time that they had waited until then"),
                     latency("p90"),

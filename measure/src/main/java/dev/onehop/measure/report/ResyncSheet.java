@@ -134,8 +134,8 @@ final class ResyncSheet {
             Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
             fitted("fixed s", ResyncCell::fixedSeconds)
                 .means(
-                    "fixed s and s/GiB are fitted by least squares over all sizes: seconds = fixed"
-                        + " s + GiB * s/GiB")
+                    "the columns fixed s and s/GiB are fitted by least squares over all sizes:"
+                        + " seconds = (fixed s) + (s/GiB) * (GiB of documents)")
                 .missingIf(once),
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)

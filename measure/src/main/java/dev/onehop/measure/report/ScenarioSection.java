@@ -162,7 +162,7 @@ final class ScenarioSection {
             Column.text("client", line -> line.client().name() + load(line).mark()),
             Column.of("conns", Format::whole, line -> line.client().connections()),
             latency("p50 before", before, LatencySummary::p50)
-                .means("ms from the intended time of the operation"),
+                .means("ms from the time at which the operation was due"),
             latency("during", during, LatencySummary::p50),
             latency("p99 before", before, LatencySummary::p99),
             latency("during", during, LatencySummary::p99),

@@ -10,13 +10,14 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The highest {@code $clusterTime} of all servers. A read of the metadata with this time is
- * causally later than the refusal that has caused the read.
+ * The highest {@code $clusterTime} that any server has returned. When a shard refuses a stale
+ * command, OneHop reads the metadata again. With this time, the read is causally later than the
+ * shard's refusal.
  *
  * <p>The cluster time in an application's command is not recorded here, because OneHop cannot check
  * its signature. The shard checks the signature, and the time in the shard's reply is recorded. If
- * another server rejects a recorded time, this time is dropped: the clock of the server that
- * returned it has jumped.
+ * the config servers reject a command because of a recorded time, this time is dropped: the server
+ * that returned it has a wrong clock.
  *
  * <p>Thread-safe.
  */

@@ -201,8 +201,8 @@ class ChannelGroupTest {
   }
 
   /**
-   * A group is not released while it has a member, because a new member would have to share the
-   * channels with that member.
+   * {@code released()} does not complete while the group has a member, even one without channels.
+   * Otherwise the next member would not get all channels at once.
    */
   @Test
   void aGroupIsReleasedWhenItsMembersHaveLeftToo() {

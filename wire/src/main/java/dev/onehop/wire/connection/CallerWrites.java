@@ -64,8 +64,8 @@ final class CallerWrites<R> {
           write(message);
         }
       } catch (Throwable failure) {
-        // The cause may be a stack overflow in the application. The connection is unusable now,
-        // because only a part of the message may be written.
+        // The cause may be a stack overflow in the application. Possibly only a part of the message
+        // was written, so the connection is unusable now.
         broken.accept(new IOException("a request could not be written", failure));
         throw failure;
       } finally {

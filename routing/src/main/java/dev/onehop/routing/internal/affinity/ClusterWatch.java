@@ -291,8 +291,9 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   }
 
   /**
-   * Measures the round trips to the shards that have no mongos on a matching host. A shard is
-   * measured if the loaded routing tables show a read that only this shard executes.
+   * Measures the round trips to the shards without a mongos on the primary's host or one set by
+   * hand. This needs a read that only one shard executes, which is derived from the loaded routing
+   * tables. If there is none for a shard, the shard is not measured.
    */
   private void measureInBackground() {
     if (!settings.measureRoundTrips() || !measuring.compareAndSet(false, true)) {
