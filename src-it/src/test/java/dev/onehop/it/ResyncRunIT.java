@@ -239,7 +239,7 @@ class ResyncRunIT {
     refused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
     refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--rebuild");
     refused(
-        "another storage engine",
+        "has to use wiredTiger",
         "--to",
         to,
         "--dbpath",
