@@ -172,8 +172,11 @@ class ChannelGroupIT {
     write();
     join(false);
     awaitShares(3, 3);
-    freeze(first);
-    awaitShares(3, 3);
+    // A process writes late only if it had events to write when it was stopped.
+    for (int i = 0; i < 5 && isInOrder(); i++) {
+      freeze(first);
+      awaitShares(3, 3);
+    }
     stopWriting();
     await()
         .atMost(TIMEOUT)
@@ -269,6 +272,12 @@ class ChannelGroupIT {
             assertThat(applied.get(key))
                 .as("key %s", key)
                 .isEqualTo(LongStream.rangeClosed(1, last).boxed().toList()));
+  }
+
+  private boolean isInOrder() {
+    return applied().values().stream()
+        .allMatch(
+            values -> values.equals(LongStream.rangeClosed(1, values.size()).boxed().toList()));
   }
 
   private void write() {
