@@ -403,7 +403,7 @@ class ResyncRunIT {
       set.targets().forEach(ProcessHandle::destroyForcibly);
 
       Ended ended = running.get();
-      assertThat(ended.complaint()).contains("the server of " + host + " ended with 137");
+      assertThat(ended.complaint()).contains("the server of " + host + " ended with exit code 137");
       assertThat(ended.exitCode()).isEqualTo(1);
       assertThat(set.members()).hasSize(2);
       assertThat(dbpath).doesNotExist();
