@@ -145,7 +145,7 @@ class PropagateIT {
     assertThat(streams.path("noopSeconds").path("one").asDouble()).isEqualTo(1);
     assertThat(streams.path("noopSeconds").path("config").asDouble()).isPositive();
     assertThat(streams.path("awaitMillis").asLong()).isEqualTo(1_000);
-    assertThat(ran.printed()).contains("mongos", "shards", "ordered", "seen p50", "await time");
+    assertThat(ran.printed()).contains("mongos", "shards", "ordered", "seen p50", "Await time");
     assertThat(Files.readString(ran.out().resolve("report.html"))).contains("OneHop propagate");
   }
 
