@@ -9,6 +9,7 @@ import dev.onehop.wire.handshake.Commands;
 import dev.onehop.wire.handshake.Mechanism;
 import dev.onehop.wire.handshake.SaslDialogue;
 import dev.onehop.wire.handshake.SaslSteps;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -23,7 +24,6 @@ import reactor.core.publisher.Mono;
  */
 final class OidcMechanism implements Mechanism {
   private static final String NAME = "MONGODB-OIDC";
-  private static final int AUTHENTICATION_FAILED = 18;
   private static final Duration MACHINES_TIME = Duration.ofMinutes(1);
   private static final Duration PERSONS_TIME = Duration.ofMinutes(5);
 
@@ -155,7 +155,7 @@ final class OidcMechanism implements Mechanism {
           .onErrorResume(
               AuthenticationFailure.class,
               e ->
-                  e.code() == AUTHENTICATION_FAILED && mayTryAgain()
+                  e.code() == ErrorCodes.AUTHENTICATION_FAILED && mayTryAgain()
                       ? attempt(commands)
                       : Mono.error(e));
     }

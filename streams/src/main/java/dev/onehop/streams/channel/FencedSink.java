@@ -307,7 +307,7 @@ public final class FencedSink implements ChannelSink {
               // with read concern majority may return an older state than the transaction's. So the
               // batch is tried again.
               MongoException again =
-                  new MongoException("it is not known yet whether the batch was" + " written");
+                  new MongoException("it is not known yet whether the batch was written");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
               return Mono.error(again);
             });

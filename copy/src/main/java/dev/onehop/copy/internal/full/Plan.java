@@ -8,6 +8,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
@@ -120,9 +121,7 @@ public final class Plan {
     return new CopiedCollection(
         document.getDocument("_id").getInt32("collection").getValue(),
         spec(document(document.getBinary("spec"))),
-        document.containsKey("key")
-            ? document(document.get("key"))
-            : new BsonDocument("_id", new BsonInt32(1)),
+        document.containsKey("key") ? document(document.get("key")) : KeyFields.BY_ID,
         index.isNull() ? null : document(index),
         document.getNumber("documents", new BsonInt64(0)).longValue(),
         document.get("division") instanceof BsonObjectId division ? division : null);
