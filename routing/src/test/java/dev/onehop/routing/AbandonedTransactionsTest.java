@@ -38,7 +38,7 @@ class AbandonedTransactionsTest {
 
   /**
    * If the abort overtook the statement, it would find no transaction. The statement would then
-   * begin a transaction that nobody ends.
+   * begin a transaction that is never ended.
    */
   @Test
   void theAbortDoesNotOvertakeAStatementThatWaitsForItsRoutingTable() {

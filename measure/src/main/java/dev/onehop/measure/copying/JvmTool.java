@@ -33,7 +33,7 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
   /**
    * Starts the process.
    *
-   * @param plan tells whether there are only a few small copies, and whether OneHop compares
+   * @param plan the plan of the bench; its kinds and its size decide the options of the JVM
    * @param logs the folder for the process's error output
    */
   static JvmTool start(

@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processor time that a stand-in router takes per operation, compared with that of a mongos.
+ * The processor time of a stand-in router per operation, and the factor by which a mongos takes
+ * more.
  *
  * @param kind always {@code own}, for the stand-in router
  * @param microsPerOperation the processor time of the stand-in router per operation, in

@@ -46,8 +46,8 @@ public final class EndCheck {
                 command ->
                     Mono.from(
                         end.client().getDatabase("admin").runCommand(command, BsonDocument.class)),
-                // Every refusal counts as a missing right, whatever its code, because Atlas has
-                // another code for a missing right.
+                // A refusal with any code counts as a missing right, because Atlas has another code
+                // for it.
                 failure -> failure instanceof MongoCommandException && !Waits.isPassing(failure)));
     if (!found.isKnown()) {
       throw new CopyException(found.refusal("the " + end.role()), null);

@@ -247,8 +247,8 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   }
 
   /**
-   * Checks that the chosen mongoses belong to this cluster, then chooses again, without those that
-   * do not.
+   * Checks that the chosen mongoses belong to this cluster, and then chooses again. It leaves out
+   * mongoses of other clusters.
    */
   private Mono<Affinity> checked(Affinity chosen) {
     Set<ServerAddressName> used = new HashSet<>();

@@ -3,9 +3,9 @@ package dev.onehop.streams.internal.merge;
 import org.reactivestreams.Subscription;
 
 /**
- * A subscription that tells its subscriber where a burst of events ends. The subscriber can then
- * pass the events of a burst on together. Waking another thread for each event would take more time
- * than the event itself.
+ * A subscription that reports the end of each burst of events. The subscriber can then pass the
+ * events of a burst on together. Waking another thread for each event would take more time than the
+ * event itself.
  */
 public interface Bursts extends Subscription {
 
