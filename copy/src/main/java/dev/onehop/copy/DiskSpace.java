@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * destination's disks. It assumes that the destination compresses data as the source does. If two
  * shards use the same disk, its free space is counted twice.
  */
-final class DiskSpace {
+record DiskSpace(ClusterEnd source, ClusterEnd destination) {
   /**
    * The needed space as a multiple of the source's space. It is above 1, because new data is stored
    * less densely at first, and index builds store sorted keys.
@@ -33,14 +33,6 @@ final class DiskSpace {
   // tried in this order.
   private static final List<String> DATABASES =
       List.of("config", "admin", ClusterCopy.STATE_DATABASE);
-
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-
-  DiskSpace(ClusterEnd source, ClusterEnd destination) {
-    this.source = source;
-    this.destination = destination;
-  }
 
   /**
    * Compares the needed and the free space.

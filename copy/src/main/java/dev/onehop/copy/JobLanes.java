@@ -17,15 +17,7 @@ import reactor.core.scheduler.Schedulers;
  * this process has raised a lane to the process's term, late writes of earlier processes in the
  * lane fail.
  */
-final class JobLanes {
-  private final ClusterEnd destination;
-  private final Job job;
-
-  JobLanes(ClusterEnd destination, Job job) {
-    this.destination = destination;
-    this.job = job;
-  }
-
+record JobLanes(ClusterEnd destination, Job job) {
   /**
    * Raises all lanes of one kind, even lanes that only earlier processes of the job have used.
    * Returns the first {@code count} lanes.

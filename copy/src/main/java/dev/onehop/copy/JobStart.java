@@ -31,21 +31,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks whether a copy can begin or continue, and then creates or takes its job. The checks write
  * nothing.
+ *
+ * @param settings the settings. For a copy back, they have the inverted mapping of the finished job
  */
-final class JobStart {
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-  private final CopySettings settings;
-  private final Consumer<String> notes;
-
-  private JobStart(
-      ClusterEnd source, ClusterEnd destination, CopySettings settings, Consumer<String> notes) {
-    this.source = source;
-    this.destination = destination;
-    this.settings = settings;
-    this.notes = notes;
-  }
-
+record JobStart(
+    ClusterEnd source, ClusterEnd destination, CopySettings settings, Consumer<String> notes) {
   /**
    * Checks both clusters.
    *
@@ -64,11 +54,6 @@ final class JobStart {
     }
     start.patiently(start::checkRights);
     return start;
-  }
-
-  /** The settings. For a copy back, they have the inverted mapping of the finished job. */
-  CopySettings settings() {
-    return settings;
   }
 
   private void checkEnds() throws InterruptedException {

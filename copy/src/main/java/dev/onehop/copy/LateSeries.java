@@ -30,31 +30,17 @@ import org.jspecify.annotations.Nullable;
  * finishes, because no change stream contains time series. If the process ends before the job is
  * done, the next process copies these time series again.
  */
-final class LateSeries {
+record LateSeries(
+    ClusterEnd source,
+    ClusterEnd destination,
+    CopySettings settings,
+    Job job,
+    Consumer<String> notes) {
   /** The field of the job with the id of the plan of these time series. */
   static final String PLAN = "series";
 
   /** The kind of the lanes of these time series. */
   static final String LANES = ".series";
-
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-  private final CopySettings settings;
-  private final Job job;
-  private final Consumer<String> notes;
-
-  LateSeries(
-      ClusterEnd source,
-      ClusterEnd destination,
-      CopySettings settings,
-      Job job,
-      Consumer<String> notes) {
-    this.source = source;
-    this.destination = destination;
-    this.settings = settings;
-    this.job = job;
-    this.notes = notes;
-  }
 
   /**
    * Copies the time series.

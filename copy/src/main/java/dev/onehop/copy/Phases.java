@@ -26,39 +26,15 @@ import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 
 /** Runs the phases of a copy, beginning with the current phase of its job. */
-final class Phases {
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-  private final CopySettings settings;
-  private final Job job;
-  private final JobLanes lanes;
-  private final DestinationStructure structure;
-  private final Limits limits;
-  private final Counts counts;
-  private final ProgressMeter meter;
-  private final Consumer<String> notes;
-
-  Phases(
-      ClusterEnd source,
-      ClusterEnd destination,
-      CopySettings settings,
-      Job job,
-      Limits limits,
-      Counts counts,
-      ProgressMeter meter,
-      Consumer<String> notes) {
-    this.source = source;
-    this.destination = destination;
-    this.settings = settings;
-    this.job = job;
-    this.lanes = new JobLanes(destination, job);
-    this.structure = new DestinationStructure(destination, settings.mapping(), notes);
-    this.limits = limits;
-    this.counts = counts;
-    this.meter = meter;
-    this.notes = notes;
-  }
-
+record Phases(
+    ClusterEnd source,
+    ClusterEnd destination,
+    CopySettings settings,
+    Job job,
+    Limits limits,
+    Counts counts,
+    ProgressMeter meter,
+    Consumer<String> notes) {
   /** Runs those phases of the settings that are not done yet. */
   void run() throws InterruptedException {
     if (job.get("progress") instanceof BsonDocument earlier) {
@@ -130,6 +106,14 @@ final class Phases {
     job.set(new BsonDocument("progress", meter.document()));
   }
 
+  private JobLanes lanes() {
+    return new JobLanes(destination, job);
+  }
+
+  private DestinationStructure structure() {
+    return new DestinationStructure(destination, settings.mapping(), notes);
+  }
+
   private void create(List<CopiedCollection> collections, RangePlanner planner)
       throws InterruptedException {
     meter.steps(collections.size());
@@ -137,7 +121,7 @@ final class Phases {
       CollectionSpec spec = collection.spec();
       meter.step("creating " + spec.destination(), 1);
       job.renew();
-      structure.create(spec, planner.points(spec, destination));
+      structure().create(spec, planner.points(spec, destination));
     }
   }
 
@@ -157,7 +141,7 @@ final class Phases {
                 settings.batchSize()),
             limits,
             counts)
-        .run(count -> lanes.raise(count, ""), planner);
+        .run(count -> lanes().raise(count, ""), planner);
     BsonTimestamp read = source.clusterTime();
     job.set(new BsonDocument("readUntil", read == null ? start : read));
   }
@@ -166,7 +150,7 @@ final class Phases {
     meter.steps(collections.stream().mapToDouble(Phases::work).sum());
     for (CopiedCollection collection : collections) {
       meter.step("building indexes of " + collection.spec().destination(), work(collection));
-      structure.buildIndexes(collection.spec());
+      structure().buildIndexes(collection.spec());
     }
     if (!settings.isFollowing()) {
       finish(collections.stream().map(CopiedCollection::spec).toList());
@@ -194,9 +178,9 @@ final class Phases {
           specs,
           JobStart.occupied(destination, settings.mapping(), specs).keySet(),
           until,
-          structure,
+          structure(),
           planner,
-          count -> lanes.raise(count, LateSeries.LANES),
+          count -> lanes().raise(count, LateSeries.LANES),
           limits);
     }
     finish(specs);
@@ -215,7 +199,7 @@ final class Phases {
    */
   private CopyPhase prepare() throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
-      lanes.shutOut(old);
+      lanes().shutOut(old);
       Waits.first(
           Applier.shutOut(
               destination.client(),
@@ -234,7 +218,7 @@ final class Phases {
         // The renewal fails if another process owns the job by now. So this process never drops a
         // collection of that process.
         job.renew();
-        structure.drop(each.getKey(), each.getValue());
+        structure().drop(each.getKey(), each.getValue());
       }
     }
     BsonObjectId plan = new BsonObjectId();
@@ -250,7 +234,7 @@ final class Phases {
     for (CollectionSpec spec : specs) {
       meter.step("finishing " + spec.destination(), 1);
       if (spec.kind() != CollectionSpec.Kind.VIEW) {
-        structure.finish(spec);
+        structure().finish(spec);
       }
     }
   }

@@ -32,26 +32,15 @@ import reactor.core.publisher.Mono;
  * destination stores the last create event of each collection.
  *
  * <p>Thread-safe.
+ *
+ * @param created the collection that stores the last create event of each collection
  */
-final class CollectionChanges {
+record CollectionChanges(
+    SchemaCommands commands, MongoCollection<BsonDocument> created, Mapping mapping) {
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
 
   // Fields of operationDescription that the command create does not accept.
   private static final Set<String> NO_OPTIONS = Set.of("idIndex", "uuid", "temp", "autoIndexId");
-
-  private final SchemaCommands commands;
-  private final MongoCollection<BsonDocument> created;
-  private final Mapping mapping;
-
-  /**
-   * @param created the collection that stores the last create event of each collection
-   */
-  CollectionChanges(
-      SchemaCommands commands, MongoCollection<BsonDocument> created, Mapping mapping) {
-    this.commands = commands;
-    this.created = created;
-    this.mapping = mapping;
-  }
 
   Mono<Void> create(MongoNamespace target, String namespace, BsonDocument description) {
     BsonDocument create = new BsonDocument("create", new BsonString(target.getCollectionName()));

@@ -50,40 +50,23 @@ import reactor.util.retry.Retry;
  * then leaves out the events whose changes the owner already has.
  *
  * <p>Thread-safe.
+ *
+ * @param tenures the current tenures of the channels by their numbers
+ * @param changed returns whether the source has further events of an event's document, up to a
+ *     given time
  */
-final class OccupiedDocuments {
+record OccupiedDocuments(
+    Map<Integer, Tenure> tenures,
+    CappedCollections capped,
+    Set<CopyOperation> operations,
+    Planner planner,
+    BatchWriter writer,
+    BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
   private static final Logger log = LoggerFactory.getLogger(OccupiedDocuments.class);
   private static final int SELDOM = 60;
   private static final int PATIENCE = 3;
   private static final Set<CopyOperation> CHANGES =
       Set.of(CopyOperation.UPDATE, CopyOperation.DELETE);
-
-  private final Map<Integer, Tenure> tenures;
-  private final CappedCollections capped;
-  private final Set<CopyOperation> operations;
-  private final Planner planner;
-  private final BatchWriter writer;
-  private final BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed;
-
-  /**
-   * @param tenures the current tenures of the channels by their numbers
-   * @param changed returns whether the source has further events of an event's document, up to a
-   *     given time
-   */
-  OccupiedDocuments(
-      Map<Integer, Tenure> tenures,
-      CappedCollections capped,
-      Set<CopyOperation> operations,
-      Planner planner,
-      BatchWriter writer,
-      BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
-    this.tenures = tenures;
-    this.capped = capped;
-    this.operations = operations;
-    this.planner = planner;
-    this.writer = writer;
-    this.changed = changed;
-  }
 
   /** Writes the documents of a batch. Waits until the values are free. */
   Mono<Void> written(ChannelBatch batch, Tenure tenure) {

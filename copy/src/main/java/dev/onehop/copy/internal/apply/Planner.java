@@ -23,19 +23,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Plans the writes for a batch of events of documents. Thread-safe. */
-final class Planner {
-  private final Mapping mapping;
-  private final Set<CopyOperation> operations;
-  private final SourceReads source;
-  private final Targets targets;
-
-  Planner(Mapping mapping, Set<CopyOperation> operations, SourceReads source, Targets targets) {
-    this.mapping = mapping;
-    this.operations = Set.copyOf(operations);
-    this.source = source;
-    this.targets = targets;
-  }
-
+record Planner(
+    Mapping mapping, Set<CopyOperation> operations, SourceReads source, Targets targets) {
   /** A collection of the source, with the name and the UUID that events have. */
   private record Origin(MongoNamespace namespace, @Nullable BsonBinary uuid) {}
 

@@ -15,15 +15,9 @@ import reactor.core.publisher.Mono;
  * Runs commands that change the destination's collections. Each command first waits for a guard,
  * which fails if another process owns the job. Thread-safe.
  */
-final class SchemaCommands {
+record SchemaCommands(MongoClient destination) {
   private static final Logger log = LoggerFactory.getLogger(SchemaCommands.class);
   private static final Object GUARD = new Object();
-
-  private final MongoClient destination;
-
-  SchemaCommands(MongoClient destination) {
-    this.destination = destination;
-  }
 
   /** Returns the work, changed so that its commands first wait for the guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {

@@ -31,7 +31,7 @@ import reactor.util.retry.Retry;
  * Reads documents of the source at a known cluster time, over mongoses or from a replica set.
  * Retries while servers are unreachable. Thread-safe.
  */
-final class SourceReads {
+record SourceReads(MongoClient source) {
   private static final int SNAPSHOT_UNAVAILABLE = 246;
 
   /**
@@ -39,12 +39,6 @@ final class SourceReads {
    * time too late.
    */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
-
-  private final MongoClient source;
-
-  SourceReads(MongoClient source) {
-    this.source = source;
-  }
 
   /**
    * The result of a read.

@@ -38,7 +38,7 @@ import org.bson.conversions.Bson;
  *
  * <p>Thread-safe.
  */
-final class CopyWriter {
+record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
   private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
@@ -47,16 +47,6 @@ final class CopyWriter {
    * less than the servers' limit for a message.
    */
   private static final long MOST_BYTES = 12_000_000;
-
-  private final Mapping mapping;
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-
-  CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
-    this.mapping = mapping;
-    this.source = source;
-    this.destination = destination;
-  }
 
   /** Writes a batch with majority write concern. */
   void write(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)

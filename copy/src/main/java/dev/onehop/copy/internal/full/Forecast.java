@@ -28,18 +28,9 @@ import org.bson.RawBsonDocument;
  * Estimates before the start how long a copy will take. The estimate uses the size of the
  * collections on each shard and the speed of a short read.
  */
-public final class Forecast {
+public record Forecast(ClusterEnd source) {
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int BATCH = 1_000;
-
-  private final ClusterEnd source;
-  private final KeySamples samples;
-
-  /** Creates a forecast for a source. */
-  public Forecast(ClusterEnd source) {
-    this.source = source;
-    this.samples = new KeySamples(source);
-  }
 
   /** The size of all collections on a shard together, and the name and size of the largest one. */
   private static final class Load {
@@ -90,6 +81,7 @@ public final class Forecast {
   private Duration time(
       List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
       throws InterruptedException {
+    KeySamples samples = new KeySamples(source);
     Map<String, Load> loads = new TreeMap<>();
     Size all = Size.NONE;
     for (CollectionSpec spec : specs) {

@@ -27,15 +27,14 @@ import org.jspecify.annotations.Nullable;
  * Copies the documents of all unfinished ranges. Each shard has several readers. Each reader has
  * its own lane, and copies one range after another.
  */
-public final class FullCopy {
-  private final ClusterEnd source;
-  private final ClusterEnd destination;
-  private final Mapping mapping;
-  private final Plan plan;
-  private final Settings settings;
-  private final Limits limits;
-  private final Counts counts;
-
+public record FullCopy(
+    ClusterEnd source,
+    ClusterEnd destination,
+    Mapping mapping,
+    Plan plan,
+    Settings settings,
+    Limits limits,
+    Counts counts) {
   /**
    * The settings of the reads.
    *
@@ -44,24 +43,6 @@ public final class FullCopy {
    * @param batchSize the largest number of documents in a batch that is read and written
    */
   public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
-
-  /** Creates a copy, which starts with {@link #run}. */
-  public FullCopy(
-      ClusterEnd source,
-      ClusterEnd destination,
-      Mapping mapping,
-      Plan plan,
-      Settings settings,
-      Limits limits,
-      Counts counts) {
-    this.source = source;
-    this.destination = destination;
-    this.mapping = mapping;
-    this.plan = plan;
-    this.settings = settings;
-    this.limits = limits;
-    this.counts = counts;
-  }
 
   /** Raises the lanes in which the copy writes. */
   @FunctionalInterface

@@ -35,22 +35,12 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class PrimaryCursors {
+record PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
   private static final OpMsg HELLO =
       OpMsg.command(ClusterEnd.command("hello").append("$db", new BsonString("admin")));
 
   private static final int PRIMARY_STEPPED_DOWN = 189;
   private static final int WIRE_VERSION_6_0 = 17;
-
-  private final ClusterEnd source;
-  private final Name called;
-  private final int batchSize;
-
-  PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
-    this.source = source;
-    this.called = called;
-    this.batchSize = batchSize;
-  }
 
   /**
    * The current name of a collection.

@@ -20,8 +20,18 @@ import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Creates the commands that find the documents of ranges of a collection. Thread-safe. */
-final class RangeFinds {
+/**
+ * Creates the commands that find the documents of ranges of a collection. Thread-safe.
+ *
+ * @param filter matches the documents that are copied; null for all documents
+ * @param start the earliest cluster time of a read
+ */
+record RangeFinds(
+    CopiedCollection collection,
+    Name called,
+    @Nullable BsonDocument filter,
+    BsonTimestamp start,
+    int batchSize) {
   private static final String RECORD_ID = "$recordId";
 
   private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
@@ -29,29 +39,6 @@ final class RangeFinds {
   // The number of bytes of the field $recordId: its type, its name with a final zero, and a value
   // of 64 bits.
   private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
-
-  private final CopiedCollection collection;
-  private final Name called;
-  private final @Nullable BsonDocument filter;
-  private final BsonTimestamp start;
-  private final int batchSize;
-
-  /**
-   * @param filter matches the documents that are copied; null for all documents
-   * @param start the earliest cluster time of a read
-   */
-  RangeFinds(
-      CopiedCollection collection,
-      Name called,
-      @Nullable BsonDocument filter,
-      BsonTimestamp start,
-      int batchSize) {
-    this.collection = collection;
-    this.called = called;
-    this.filter = filter;
-    this.start = start;
-    this.batchSize = batchSize;
-  }
 
   private BsonDocument find() {
     return new BsonDocument("find", called.collection())

@@ -24,8 +24,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Divides collections into ranges of about the same size. Each range has one owner at the time of
  * the division. The reader of a range checks the owner again.
+ *
+ * @param rangeBytes about how many bytes a range should have
+ * @param order the index that sets the order of the documents, in the collections that have this
+ *     index. Null if all collections are read in the order of their shard key or of {@code _id}
  */
-public final class RangePlanner {
+public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
   private static final BsonDocument INDEX_OF_ID = new BsonDocument("key", KeyFields.BY_ID);
   private static final int SAMPLES_PER_RANGE = 20;
   private static final int MOST_SAMPLES = 20_000;
@@ -38,23 +42,6 @@ public final class RangePlanner {
   private static final int SAMPLES_OF_LAYOUT = 10_000;
 
   private static final long SAMPLED_BYTES = 64L << 20;
-
-  private final ClusterEnd source;
-  private final KeySamples samples;
-  private final long rangeBytes;
-  private final @Nullable ReadOrder order;
-
-  /**
-   * @param rangeBytes about how many bytes a range should have
-   * @param order the index that sets the order of the documents, in the collections that have this
-   *     index. Null if all collections are read in the order of their shard key or of {@code _id}
-   */
-  public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
-    this.source = source;
-    this.samples = new KeySamples(source);
-    this.rangeBytes = rangeBytes;
-    this.order = order;
-  }
 
   /**
    * Returns shard keys that split a collection evenly over the shards of a destination. The list is
@@ -90,12 +77,16 @@ public final class RangePlanner {
       int share = (int) (all * shard.getValue().documents() / Math.max(1, documents)) + 1;
       if (shard.getValue().documents() > 0) {
         for (BsonDocument sample :
-            samples.keys(namespace, shard.getKey(), pattern, share, shard.getValue())) {
+            samples().keys(namespace, shard.getKey(), pattern, share, shard.getValue())) {
           keys.put(pattern.keyOfBound(sample), sample);
         }
       }
     }
     return KeySamples.quantiles(new ArrayList<>(keys.values()), points);
+  }
+
+  private KeySamples samples() {
+    return new KeySamples(source);
   }
 
   private static Size sum(Map<String, Size> sizes) {
@@ -104,7 +95,7 @@ public final class RangePlanner {
 
   private Map<String, Size> sizes(CollectionSpec spec) throws InterruptedException {
     try {
-      return samples.sizes(spec.stored());
+      return samples().sizes(spec.stored());
     } catch (CommandFailure gone) {
       if (gone.code() == ErrorCodes.NAMESPACE_NOT_FOUND) {
         return Map.of();
@@ -179,7 +170,7 @@ public final class RangePlanner {
     return ranges == 1
         ? List.of()
         : KeySamples.quantiles(
-            samples.keys(
+            samples().keys(
                 namespace,
                 shard,
                 pattern,

@@ -30,23 +30,10 @@ import org.jspecify.annotations.Nullable;
  * server is lost, a part of a range is read again. Some documents are then returned twice.
  *
  * <p>Thread-safe.
+ *
+ * @param start the earliest cluster time of a read
  */
-final class RangeReader {
-  private final ClusterEnd source;
-  private final Mapping mapping;
-  private final BsonTimestamp start;
-  private final int batchSize;
-
-  /**
-   * @param start the earliest cluster time of a read
-   */
-  RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int batchSize) {
-    this.source = source;
-    this.mapping = mapping;
-    this.start = start;
-    this.batchSize = batchSize;
-  }
-
+record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int batchSize) {
   /** Receives the documents. */
   interface Sink {
     /**
