@@ -12,13 +12,12 @@ import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.progress.CopyException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonNull;
 import org.bson.BsonObjectId;
@@ -47,7 +46,6 @@ record LateSeries(
    *
    * @param planned the collections that the full phase has copied; empty for a copy back
    * @param now the current collections of the source
-   * @param occupied the current namespaces of the destination
    * @param until a cluster time of the source that is after all writes to the source
    * @throws CopyException if the destination has another collection with the name of such a time
    *     series
@@ -55,29 +53,36 @@ record LateSeries(
   void copy(
       List<CopiedCollection> planned,
       List<CollectionSpec> now,
-      Set<String> occupied,
       BsonTimestamp until,
-      DestinationStructure structure,
       RangePlanner planner,
-      FullCopy.Lanes lanes,
       Limits limits)
       throws InterruptedException {
     @Nullable BsonObjectId old = job.get(PLAN) instanceof BsonObjectId known ? known : null;
-    Set<String> begun = new HashSet<>();
-    if (old != null) {
-      plan(old).collections().forEach(each -> begun.add(each.spec().namespace()));
+    Set<String> begun = old == null ? Set.of() : byName(plan(old).collections()).keySet();
+    Map<String, CollectionSpec> before = byName(planned);
+    Set<String> occupied = JobStart.occupied(destination, settings.mapping(), now).keySet();
+    List<CollectionSpec> created = new ArrayList<>();
+    for (CollectionSpec spec : now) {
+      CollectionSpec known = before.get(spec.namespace());
+      boolean same =
+          settings.reverse()
+              ? occupied.contains(spec.destination())
+              : known != null && Objects.equals(known.uuid(), spec.uuid());
+      if (spec.kind() == CollectionSpec.Kind.TIME_SERIES
+          && (!same || begun.contains(spec.namespace()))) {
+        created.add(spec);
+      }
     }
-    List<CollectionSpec> created = created(planned, now, occupied, begun);
     if (created.isEmpty()) {
       return;
     }
-    Set<String> before = new HashSet<>();
-    planned.forEach(collection -> before.add(collection.spec().namespace()));
+    DestinationStructure structure =
+        new DestinationStructure(destination, settings.mapping(), notes);
     for (CollectionSpec spec : created) {
       if (begun.contains(spec.namespace())) {
         continue;
       }
-      if (before.contains(spec.namespace())) {
+      if (before.containsKey(spec.namespace())) {
         job.renew();
         structure.drop(spec.destination(), new BsonDocument());
       } else if (occupied.contains(spec.destination())) {
@@ -110,7 +115,13 @@ record LateSeries(
             new FullCopy.Settings(until, settings.readersPerShard(), settings.batchSize()),
             limits,
             new Counts())
-        .run(lanes, planner);
+        .run(count -> new JobLanes(destination, job).raise(count, LANES), planner);
+  }
+
+  private static Map<String, CollectionSpec> byName(List<CopiedCollection> collections) {
+    return collections.stream()
+        .map(CopiedCollection::spec)
+        .collect(Collectors.toMap(CollectionSpec::namespace, spec -> spec));
   }
 
   /** Removes the plan of a job that is done. */
@@ -119,28 +130,6 @@ record LateSeries(
       plan(known).remove();
       job.set(new BsonDocument(PLAN, BsonNull.VALUE));
     }
-  }
-
-  private List<CollectionSpec> created(
-      List<CopiedCollection> planned,
-      List<CollectionSpec> now,
-      Set<String> occupied,
-      Set<String> begun) {
-    Map<String, CollectionSpec> before = new HashMap<>();
-    planned.forEach(collection -> before.put(collection.spec().namespace(), collection.spec()));
-    List<CollectionSpec> created = new ArrayList<>();
-    for (CollectionSpec spec : now) {
-      CollectionSpec known = before.get(spec.namespace());
-      boolean same =
-          settings.reverse()
-              ? occupied.contains(spec.destination())
-              : known != null && Objects.equals(known.uuid(), spec.uuid());
-      if (spec.kind() == CollectionSpec.Kind.TIME_SERIES
-          && (!same || begun.contains(spec.namespace()))) {
-        created.add(spec);
-      }
-    }
-    return created;
   }
 
   private Plan plan(BsonObjectId id) {

@@ -173,15 +173,7 @@ record Phases(
     LateSeries series = new LateSeries(source, destination, settings, job, notes);
     if (settings.operations().contains(CopyOperation.DDL)) {
       specs = new SourceStructure(source, settings.mapping(), notes).read();
-      series.copy(
-          collections,
-          specs,
-          JobStart.occupied(destination, settings.mapping(), specs).keySet(),
-          until,
-          structure(),
-          planner,
-          count -> lanes().raise(count, LateSeries.LANES),
-          limits);
+      series.copy(collections, specs, until, planner, limits);
     }
     finish(specs);
     notes.accept(
