@@ -44,7 +44,7 @@ final class JobFields {
             .append("source", identity(source))
             .append("user", user(destination))
             .append("mapping", mapping(settings))
-            .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
+            .append("transformed", BsonBoolean.valueOf(settings.mapping.transformation() != null))
             // Two ids of the job that this job replaces. With the old incarnation, this job makes
             // late writes of the old job's processes fail. With the id of the old plan, it removes
             // that plan.
@@ -69,7 +69,7 @@ final class JobFields {
 
   /** The name of the index that sets the read order; BSON null without such an index. */
   static BsonValue orderBy(CopySettings settings) {
-    ReadOrder order = settings.order();
+    ReadOrder order = settings.order;
     return order == null ? BsonNull.VALUE : new BsonString(order.toString());
   }
 
@@ -78,7 +78,7 @@ final class JobFields {
   }
 
   private static BsonDocument mapping(CopySettings settings) {
-    Mapping mapping = settings.mapping();
+    Mapping mapping = settings.mapping;
     BsonArray renamed = new BsonArray();
     mapping
         .renamed()
@@ -98,7 +98,7 @@ final class JobFields {
             .append("excluded", strings(mapping.excluded()))
             .append("renamed", renamed)
             .append("filters", filters)
-            .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
+            .append("operations", strings(settings.operations.stream().map(Enum::name).toList()));
     return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
@@ -141,29 +141,29 @@ final class JobFields {
       throws InterruptedException {
     if (!(known.get("format") instanceof BsonInt32 format) || format.getValue() != FORMAT) {
       throw new CopyException(
-          "the job " + settings.job() + " was begun by another version of this program", null);
+          "the job " + settings.job + " was begun by another version of this program", null);
     }
     boolean reverse = known.get("reverses") instanceof BsonObjectId;
-    if (reverse != settings.reverse()) {
+    if (reverse != settings.reverse) {
       throw new CopyException(
           (reverse
                   ? "the job %s is a reverse copy, and can only be resumed as a reverse copy"
                   : "the job %s is not a reverse copy, and can't be resumed as a reverse copy")
-              .formatted(settings.job()),
+              .formatted(settings.job),
           null);
     }
-    if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
+    if (settings.order != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job() + " was begun with another orderBy: use the same orderBy",
+          "the job " + settings.job + " was begun with another orderBy: use the same orderBy",
           null);
     }
     if (!isCopyOf(source, known)) {
-      throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
+      throw new CopyException("the job " + settings.job + " is a copy of another source", null);
     }
     if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
       throw new CopyException(
           "the job "
-              + settings.job()
+              + settings.job
               + " was begun with other collections, names, filters or operations: use the same",
           null);
     }
@@ -179,7 +179,7 @@ final class JobFields {
     if (!begun.equals(user(destination))) {
       throw new CopyException(
           "the job %s was begun by the user %s of the destination: use the same user"
-              .formatted(settings.job(), begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
+              .formatted(settings.job, begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
           null);
     }
   }
