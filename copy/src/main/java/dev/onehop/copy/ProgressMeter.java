@@ -205,8 +205,8 @@ final class ProgressMeter {
     Sample now =
         new Sample(
             nanoTime.getAsLong(),
-            counts.documentsDone(),
-            counts.bytesDone(),
+            counts.documentsDone.get(),
+            counts.bytesDone.get(),
             events,
             lag().toMillis());
     samples.add(now);
@@ -231,14 +231,14 @@ final class ProgressMeter {
         steps.text(),
         paused,
         collections,
-        counts.ranges(),
-        counts.rangesDone(),
-        counts.documents(),
+        counts.ranges.get(),
+        counts.rangesDone.get(),
+        counts.documents.get(),
         now.documents(),
         now.bytes(),
         rate(documents, seconds),
         rate(bytes, seconds),
-        counts.rangesReadAgain(),
+        counts.rangesReadAgain.get(),
         events,
         phase == CopyPhase.DONE ? 0 : rate(events - first.events(), seconds),
         Duration.ofMillis(now.lagMillis()),
@@ -259,7 +259,7 @@ final class ProgressMeter {
   private @Nullable Duration left(Sample now, Sample first, double documentsPerSecond) {
     double seconds;
     if (phase == CopyPhase.FULL) {
-      seconds = (counts.documents() - now.documents()) / documentsPerSecond;
+      seconds = (counts.documents.get() - now.documents()) / documentsPerSecond;
     } else if (steps.all > 0) {
       double part = steps.part();
       if (part < LEAST_PART) {

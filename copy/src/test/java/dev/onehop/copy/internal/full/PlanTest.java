@@ -119,11 +119,11 @@ class PlanTest {
     List<KeyRange> open = another().open(stored, counts);
     assertThat(open).extracting(KeyRange::number).containsExactly(1, 2);
     assertThat(open).extracting(KeyRange::started).containsExactly(true, false);
-    assertThat(counts.ranges()).isEqualTo(3);
-    assertThat(counts.rangesDone()).isEqualTo(1);
-    assertThat(counts.documentsDone()).isEqualTo(7);
-    assertThat(counts.bytesDone()).isEqualTo(700);
-    assertThat(counts.rangesReadAgain()).isEqualTo(1);
+    assertThat(counts.ranges).hasValue(3);
+    assertThat(counts.rangesDone).hasValue(1);
+    assertThat(counts.documentsDone).hasValue(7);
+    assertThat(counts.bytesDone).hasValue(700);
+    assertThat(counts.rangesReadAgain).hasValue(1);
   }
 
   /**
