@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.full;
 
+import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.ReplaceOneModel;
@@ -11,14 +12,10 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
-import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
-import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.bson.BsonArray;
 import org.bson.BsonBinary;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -28,7 +25,9 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.bson.codecs.Codec;
 import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The plan of a job, stored at the destination. It has the job's collections as they were at the
@@ -42,7 +41,9 @@ import org.bson.conversions.Bson;
  */
 public final class Plan {
   private static final int AT_ONCE = 1_000;
-  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+  private static final Codec<BsonDocument> CODEC = new BsonDocumentCodec();
+  private static final Codec<CollectionSpec> SPECS =
+      MongoClientSettings.getDefaultCodecRegistry().get(CollectionSpec.class);
 
   private final ClusterEnd destination;
   private final MongoCollection<BsonDocument> collections;
@@ -64,13 +65,11 @@ public final class Plan {
   public void store(List<CollectionSpec> specs) throws InterruptedException {
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (int number = 0; number < specs.size(); number++) {
-      BsonDocument document =
-          new BsonDocument("_id", id(number))
-              .append("namespace", new BsonString(specs.get(number).namespace()))
-              .append("spec", bytes(document(specs.get(number))));
       writes.add(
-          new ReplaceOneModel<>(
-              Filters.eq(id(number)), document, new ReplaceOptions().upsert(true)));
+          put(
+              new BsonDocument("_id", id(number))
+                  .append("namespace", new BsonString(specs.get(number).namespace()))
+                  .append("spec", bytes(specs.get(number), SPECS))));
     }
     write(collections, writes);
   }
@@ -88,6 +87,11 @@ public final class Plan {
 
   private BsonDocument id(int number) {
     return new BsonDocument("plan", plan).append("collection", new BsonInt32(number));
+  }
+
+  private static WriteModel<BsonDocument> put(BsonDocument document) {
+    return new ReplaceOneModel<>(
+        Filters.eq(document.get("_id")), document, new ReplaceOptions().upsert(true));
   }
 
   private void write(MongoCollection<BsonDocument> to, List<WriteModel<BsonDocument>> writes)
@@ -120,9 +124,9 @@ public final class Plan {
     BsonValue index = document.get("index", BsonNull.VALUE);
     return new CopiedCollection(
         document.getDocument("_id").getInt32("collection").getValue(),
-        spec(document(document.getBinary("spec"))),
-        document.containsKey("key") ? document(document.get("key")) : KeyFields.BY_ID,
-        index.isNull() ? null : document(index),
+        decoded(document.getBinary("spec"), SPECS),
+        document.containsKey("key") ? decoded(document.get("key"), CODEC) : KeyFields.BY_ID,
+        index.isNull() ? null : decoded(index, CODEC),
         document.getNumber("documents", new BsonInt64(0)).longValue(),
         document.get("division") instanceof BsonObjectId division ? division : null);
   }
@@ -138,15 +142,12 @@ public final class Plan {
     BsonObjectId division = new BsonObjectId();
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (KeyRange range : planned) {
-      BsonDocument id =
-          new BsonDocument("division", division).append("range", new BsonInt32(range.number()));
-      BsonDocument document =
-          new BsonDocument("_id", id)
-              .append("shard", new BsonString(range.shard()))
-              .append("min", bytes(range.min()))
-              .append("max", bytes(range.max()));
       writes.add(
-          new ReplaceOneModel<>(Filters.eq(id), document, new ReplaceOptions().upsert(true)));
+          put(
+              new BsonDocument("_id", id(division, range))
+                  .append("shard", new BsonString(range.shard()))
+                  .append("min", bytes(range.min(), CODEC))
+                  .append("max", bytes(range.max(), CODEC))));
     }
     write(ranges, writes);
     BsonDocument index = collection.index();
@@ -157,8 +158,8 @@ public final class Plan {
                 Filters.and(byId, Filters.exists("division", false)),
                 Updates.combine(
                     Updates.set("division", division),
-                    Updates.set("key", bytes(collection.key())),
-                    Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
+                    Updates.set("key", bytes(collection.key(), CODEC)),
+                    Updates.set("index", index == null ? BsonNull.VALUE : bytes(index, CODEC)),
                     Updates.set("documents", collection.documents()))));
     return collection(destination.one(() -> collections.find(byId).first()));
   }
@@ -201,8 +202,8 @@ public final class Plan {
               collection.number(),
               document.getDocument("_id").getInt32("range").getValue(),
               document.getString("shard").getValue(),
-              document(document.getBinary("min")),
-              document(document.getBinary("max")),
+              decoded(document.getBinary("min"), CODEC),
+              decoded(document.getBinary("max"), CODEC),
               reads > 0));
     }
     return open;
@@ -226,62 +227,22 @@ public final class Plan {
   }
 
   private void set(CopiedCollection of, KeyRange range, Bson update) throws InterruptedException {
-    BsonDocument id =
-        new BsonDocument("division", of.division()).append("range", new BsonInt32(range.number()));
-    destination.one(() -> ranges.updateOne(Filters.eq(id), update));
+    destination.one(() -> ranges.updateOne(Filters.eq(id(of.division(), range)), update));
   }
 
-  private static BsonBinary bytes(BsonDocument document) {
-    // The document is stored as bytes, because servers may refuse its field names.
-    ByteBuffer buffer = new RawBsonDocument(document, CODEC).getByteBuffer().asNIO();
+  private static BsonDocument id(@Nullable BsonObjectId division, KeyRange range) {
+    return new BsonDocument("division", division).append("range", new BsonInt32(range.number()));
+  }
+
+  private static <T> BsonBinary bytes(T value, Codec<T> codec) {
+    // The value is stored as bytes, because servers may refuse its field names.
+    ByteBuffer buffer = new RawBsonDocument(value, codec).getByteBuffer().asNIO();
     byte[] copy = new byte[buffer.remaining()];
     buffer.get(copy);
     return new BsonBinary(copy);
   }
 
-  private static BsonDocument document(BsonValue bytes) {
-    return new RawBsonDocument(bytes.asBinary().getData()).decode(CODEC);
-  }
-
-  private static BsonDocument document(CollectionSpec spec) {
-    BsonDocument document =
-        new BsonDocument("namespace", new BsonString(spec.namespace()))
-            .append("destination", new BsonString(spec.destination()))
-            .append("kind", new BsonString(spec.kind().name()))
-            .append("uuid", spec.uuid() == null ? BsonNull.VALUE : spec.uuid())
-            .append("options", spec.options())
-            .append("indexes", new BsonArray(spec.indexes()));
-    Sharding sharding = spec.sharding();
-    return sharding == null
-        ? document
-        : document.append(
-            "sharding",
-            new BsonDocument("key", sharding.key())
-                .append("unique", BsonBoolean.valueOf(sharding.unique()))
-                .append("zones", new BsonArray(sharding.zones())));
-  }
-
-  private static CollectionSpec spec(BsonDocument document) {
-    Sharding sharding = null;
-    if (document.containsKey("sharding")) {
-      BsonDocument stored = document.getDocument("sharding");
-      sharding =
-          new Sharding(
-              stored.getDocument("key"),
-              stored.getBoolean("unique").getValue(),
-              documents(stored.getArray("zones")));
-    }
-    return new CollectionSpec(
-        document.getString("namespace").getValue(),
-        document.getString("destination").getValue(),
-        Kind.valueOf(document.getString("kind").getValue()),
-        document.get("uuid") instanceof BsonBinary uuid ? uuid : null,
-        document.getDocument("options"),
-        documents(document.getArray("indexes")),
-        sharding);
-  }
-
-  private static List<BsonDocument> documents(BsonArray array) {
-    return array.stream().map(BsonValue::asDocument).toList();
+  private static <T> T decoded(BsonValue bytes, Codec<T> codec) {
+    return new RawBsonDocument(bytes.asBinary().getData()).decode(codec);
   }
 }
