@@ -11,8 +11,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +60,7 @@ public record Mapping(
   private static final int LONGEST_DATABASE = 63;
   private static final int LONGEST_NAME = 255;
   private static final String BUCKETS = "system.buckets.";
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final Set<String> NEVER_COPIED =
       Set.of("admin", "config", "local", STATE_DATABASE);
 
@@ -292,11 +296,9 @@ public record Mapping(
   }
 
   private static boolean fits(String pattern, String name) {
-    List<String> parts = new ArrayList<>();
-    for (String part : pattern.split("\\*", -1)) {
-      parts.add(Pattern.quote(part));
-    }
-    return Pattern.compile(String.join(".*", parts), Pattern.DOTALL).matcher(name).matches();
+    String regex =
+        Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
+    return Pattern.compile(regex, Pattern.DOTALL).matcher(name).matches();
   }
 
   /** The filter of a collection of the source; null if all its documents are copied. */
@@ -318,7 +320,7 @@ public record Mapping(
    * @return the document; null if it is left out
    * @throws IllegalArgumentException if the transformation changes the {@code _id}
    */
-  public @Nullable BsonDocument transformed(String namespace, RawBsonDocument document) {
+  public @Nullable RawBsonDocument transformed(String namespace, RawBsonDocument document) {
     if (transformation == null) {
       return document;
     }
@@ -328,7 +330,18 @@ public record Mapping(
       throw new IllegalArgumentException(
           "the transformation of %s does not keep the _id".formatted(namespace));
     }
-    return changed;
+    return changed == null || changed instanceof RawBsonDocument
+        ? (RawBsonDocument) changed
+        : new RawBsonDocument(changed, CODEC);
+  }
+
+  /** The documents to write for documents of the source, without those that are left out. */
+  public List<RawBsonDocument> transformed(String namespace, List<RawBsonDocument> documents) {
+    return transformation == null
+        ? documents
+        : documents.stream()
+            .flatMap(document -> Stream.ofNullable(transformed(namespace, document)))
+            .toList();
   }
 
   /** The bucket collection of a time series. */

@@ -17,7 +17,6 @@ import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -181,7 +180,7 @@ record Planner(
     BsonDocument filter = mapping.filter(namespace);
     switch (event.type()) {
       case "insert", "replace" -> {
-        BsonDocument changed = mapping.transformed(namespace, event.fullDocument());
+        RawBsonDocument changed = mapping.transformed(namespace, event.fullDocument());
         if (filter != null || (!removes() && !to.target().isPlacedById())) {
           // With a filter, the document is read again, because only the server can evaluate the
           // filter. It is also read again if deletes are not applied: no event would remove an
@@ -193,7 +192,7 @@ record Planner(
           }
         } else {
           boolean inserted = event.type().equals("insert");
-          to.put(event.key(), raw(changed), inserted, uncertain || !inserted);
+          to.put(event.key(), changed, inserted, uncertain || !inserted);
         }
       }
       case "delete" -> to.delete(event.key());
@@ -211,12 +210,6 @@ record Planner(
 
   private boolean removes() {
     return operations.contains(CopyOperation.DELETE);
-  }
-
-  private static RawBsonDocument raw(BsonDocument document) {
-    return document instanceof RawBsonDocument raw
-        ? raw
-        : new RawBsonDocument(document, new BsonDocumentCodec());
   }
 
   private Mono<BatchPlan> plan(List<Task> tasks) {
@@ -266,13 +259,8 @@ record Planner(
     if (found.gone()) {
       return;
     }
-    List<RawBsonDocument> documents = new ArrayList<>();
-    for (RawBsonDocument document : found.of(task.document().id())) {
-      BsonDocument changed = mapping.transformed(namespace, document);
-      if (changed != null) {
-        documents.add(raw(changed));
-      }
-    }
+    List<RawBsonDocument> documents =
+        mapping.transformed(namespace, found.of(task.document().id()));
     // The source may have deleted the document since. If deletes are not applied, nothing is
     // written in this case.
     if (removes() || !documents.isEmpty()) {

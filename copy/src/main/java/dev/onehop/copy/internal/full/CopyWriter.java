@@ -28,7 +28,6 @@ import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 
 /**
@@ -40,7 +39,6 @@ import org.bson.conversions.Bson;
  */
 record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
   private static final int CLEARED_AT_ONCE = 1_000;
-  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   /**
    * The most bytes of documents in a command. Together with the command's other fields, this is
@@ -190,9 +188,9 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
                 + " because they may get to the same shard",
             null);
       }
-      for (RawBsonDocument now : transformed(spec, found)) {
-        current.put(identity(spec, now), now);
-      }
+      mapping
+          .transformed(spec.namespace(), found)
+          .forEach(now -> current.put(identity(spec, now), now));
     }
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
@@ -232,21 +230,6 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
     if (reply.containsKey("writeErrors")) {
       throw new CopyException(name + ": " + reply.getArray("writeErrors").get(0), null);
     }
-  }
-
-  /** Applies the transformation. Returns the documents to write. */
-  List<RawBsonDocument> transformed(CollectionSpec spec, List<RawBsonDocument> documents) {
-    if (mapping.transformation() == null) {
-      return documents;
-    }
-    List<RawBsonDocument> changed = new ArrayList<>();
-    for (RawBsonDocument document : documents) {
-      BsonDocument now = mapping.transformed(spec.namespace(), document);
-      if (now != null) {
-        changed.add(now instanceof RawBsonDocument raw ? raw : new RawBsonDocument(now, CODEC));
-      }
-    }
-    return changed;
   }
 
   private static Bson occupying(CollectionSpec spec, BsonDocument document) {

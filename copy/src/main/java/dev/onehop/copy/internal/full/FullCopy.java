@@ -150,7 +150,8 @@ public record FullCopy(
 
           @Override
           public void take(List<RawBsonDocument> documents) throws InterruptedException {
-            List<RawBsonDocument> changed = writer.transformed(collection.spec(), documents);
+            List<RawBsonDocument> changed =
+                mapping.transformed(collection.spec().namespace(), documents);
             long bytes = bytes(changed);
             limits.pass(documents.size(), bytes);
             if (!changed.isEmpty()) {
