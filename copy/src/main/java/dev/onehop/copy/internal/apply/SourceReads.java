@@ -6,12 +6,13 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.shards.cursor.CursorReplies;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
@@ -21,7 +22,6 @@ import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -91,20 +91,13 @@ record SourceReads(MongoClient source) {
                                     ids,
                                     filter,
                                     time)
-                                .flatMap(
-                                    found ->
-                                        name(namespace, uuid)
-                                            .defaultIfEmpty("")
-                                            .flatMap(
-                                                still ->
-                                                    still.equals(name)
-                                                        ? Mono.just(found)
-                                                        : Mono.error(changed()))))
+                                .filterWhen(found -> name(namespace, uuid).map(name::equals))
+                                .switchIfEmpty(Mono.error(SourceReads::renamed)))
                     .map(found -> new Documents(time, byId(found), false))
                     .defaultIfEmpty(new Documents(time, Map.of(), true)));
   }
 
-  private static MongoException changed() {
+  private static MongoException renamed() {
     return new MongoException(SNAPSHOT_UNAVAILABLE, "the collection was renamed during the read");
   }
 
@@ -175,14 +168,10 @@ record SourceReads(MongoClient source) {
             SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))
         .flatMap(
             reply -> {
-              BsonDocument cursor = reply.getDocument("cursor");
-              if (cursor.getNumber("id").longValue() == 0) {
-                List<RawBsonDocument> documents = new ArrayList<>();
-                cursor.getArray("firstBatch").forEach(each -> documents.add(raw(each)));
-                return Mono.just(documents);
-              }
-              return kill(namespace, cursor.getNumber("id").longValue())
-                  .then(halves(namespace, ids, filter, time));
+              long cursor = CursorReplies.id(reply);
+              return cursor == 0
+                  ? Mono.just(CursorReplies.documents(reply))
+                  : kill(namespace, cursor).then(halves(namespace, ids, filter, time));
             });
   }
 
@@ -210,11 +199,7 @@ record SourceReads(MongoClient source) {
     return find(namespace, ids.subList(0, half), filter, time)
         .zipWith(
             find(namespace, ids.subList(half, ids.size()), filter, time),
-            (one, other) -> {
-              List<RawBsonDocument> all = new ArrayList<>(one);
-              all.addAll(other);
-              return all;
-            });
+            (one, other) -> Stream.concat(one.stream(), other.stream()).toList());
   }
 
   private Mono<Void> kill(MongoNamespace namespace, long cursor) {
@@ -226,18 +211,8 @@ record SourceReads(MongoClient source) {
         .then();
   }
 
-  private static RawBsonDocument raw(BsonValue document) {
-    return document instanceof RawBsonDocument raw
-        ? raw
-        : new RawBsonDocument(document.asDocument(), new BsonDocumentCodec());
-  }
-
   private static Map<ByteBuffer, List<RawBsonDocument>> byId(List<RawBsonDocument> documents) {
-    Map<ByteBuffer, List<RawBsonDocument>> byId = new HashMap<>();
-    for (RawBsonDocument document : documents) {
-      byId.computeIfAbsent(Ids.key(Target.id(document)), id -> new ArrayList<>()).add(document);
-    }
-    return byId;
+    return documents.stream().collect(Collectors.groupingBy(each -> Ids.key(Target.id(each))));
   }
 
   private Mono<RawBsonDocument> run(String database, BsonDocument command) {
