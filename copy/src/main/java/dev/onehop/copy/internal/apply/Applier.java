@@ -164,7 +164,6 @@ public final class Applier {
                         now ->
                             new ApplyStatus(
                                 sink.events(),
-                                sink.documentsRead(),
                                 applied,
                                 now,
                                 // If other processes have channels, the exactFrom of these channels

@@ -237,8 +237,4 @@ final class ApplySink implements ChannelSink {
   long events() {
     return events.get();
   }
-
-  long documentsRead() {
-    return writer.documentsRead();
-  }
 }

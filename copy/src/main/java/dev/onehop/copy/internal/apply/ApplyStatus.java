@@ -7,8 +7,6 @@ import org.bson.BsonTimestamp;
  * The progress of applied events.
  *
  * @param events the number of events that this process has applied
- * @param documentsRead the number of documents that this process has read from the source instead
- *     of applying an event
  * @param applied a cluster time of the source: all events before it are applied
  * @param source the source's current cluster time
  * @param exactFrom a cluster time of the source. When {@code applied} is after it, the destination
@@ -16,17 +14,7 @@ import org.bson.BsonTimestamp;
  *     may be newer
  */
 public record ApplyStatus(
-    long events,
-    long documentsRead,
-    BsonTimestamp applied,
-    BsonTimestamp source,
-    BsonTimestamp exactFrom) {
-
-  /** Whether the destination equals a state of the source. */
-  public boolean isExact() {
-    return applied.compareTo(exactFrom) > 0;
-  }
-
+    long events, BsonTimestamp applied, BsonTimestamp source, BsonTimestamp exactFrom) {
   /** How far the destination is behind the source, in whole seconds of cluster time. */
   public Duration lag() {
     return Duration.ofSeconds(Math.max(0L, (long) source.getTime() - applied.getTime()));

@@ -18,7 +18,6 @@ final class BatchPlan {
   private final Map<Run, Work> work = new LinkedHashMap<>();
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
-  private int documentsRead;
   private @Nullable Work last;
   private int lastRun;
 
@@ -83,7 +82,6 @@ final class BatchPlan {
   void read(Lane.Document document, Lane.Document named, BsonTimestamp time) {
     read.put(document, time);
     read.put(named, time);
-    documentsRead++;
   }
 
   /** Creates a plan that removes the documents that this plan writes. */
@@ -110,10 +108,6 @@ final class BatchPlan {
     return !work.isEmpty()
         && work.values().stream()
             .allMatch(all -> all.inserts().isEmpty() && all.updates().isEmpty());
-  }
-
-  int documentsRead() {
-    return documentsRead;
   }
 
   /** The writes in their order, one element for each collection and run. */

@@ -14,7 +14,6 @@ import dev.onehop.core.bson.BsonPath;
 import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -32,7 +31,7 @@ import reactor.core.publisher.Mono;
  * command each. Commands are unordered, so that shards work in parallel. All statements for a
  * document go to one shard, which runs them in the order of the command. Thread-safe.
  */
-final class BatchWriter {
+record BatchWriter(MongoClient destination) {
   /**
    * The most bytes of statements in a command. Together with the command's other fields, this is
    * less than the servers' limit for a message.
@@ -42,8 +41,6 @@ final class BatchWriter {
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
-
-  private final MongoClient destination;
 
   /** The commands. Each has the name of its list of statements. */
   private enum Command {
@@ -58,12 +55,6 @@ final class BatchWriter {
       this.text = text;
       this.list = list;
     }
-  }
-
-  private final AtomicLong documentsRead = new AtomicLong();
-
-  BatchWriter(MongoClient destination) {
-    this.destination = destination;
   }
 
   /**
@@ -133,16 +124,7 @@ final class BatchWriter {
    */
   Mono<Void> write(Tenure tenure, BatchPlan plan) {
     return write(tenure.writes(), plan)
-        .doOnSuccess(
-            done -> {
-              plan.read().forEach(tenure.lane()::wrote);
-              documentsRead.addAndGet(plan.documentsRead());
-            });
-  }
-
-  /** The number of documents in the written plans that were read from the source. */
-  long documentsRead() {
-    return documentsRead.get();
+        .doOnSuccess(done -> plan.read().forEach(tenure.lane()::wrote));
   }
 
   /**
