@@ -156,25 +156,17 @@ record BatchWriter(MongoClient destination) {
    * the documents that match it are read first.
    */
   private Mono<List<Statement>> found(BatchPlan.Work work) {
-    List<Statement> exact = new ArrayList<>();
-    List<Bson> swept = new ArrayList<>();
-    for (Statement statement : work.deletes()) {
-      if (statement.kind() == Statement.Kind.SWEEP) {
-        swept.add(statement.body().getDocument("q"));
-      } else {
-        exact.add(statement);
-      }
-    }
-    return Flux.fromIterable(swept)
-        .buffer(SWEPT_AT_ONCE)
-        .concatMap(some -> find(work.target(), some))
-        .map(work.target()::deleteFound)
-        .collectList()
-        .map(
-            others -> {
-              exact.addAll(others);
-              return exact;
-            });
+    Flux<Statement> deletes = Flux.fromIterable(work.deletes());
+    return deletes
+        .filter(delete -> delete.kind() == Statement.Kind.DELETE)
+        .concatWith(
+            deletes
+                .filter(delete -> delete.kind() == Statement.Kind.SWEEP)
+                .<Bson>map(delete -> delete.body().getDocument("q"))
+                .buffer(SWEPT_AT_ONCE)
+                .concatMap(some -> find(work.target(), some))
+                .map(work.target()::deleteFound))
+        .collectList();
   }
 
   /**
@@ -200,7 +192,7 @@ record BatchWriter(MongoClient destination) {
                     BsonDocument.class))
         .flatMapIterable(reply -> reply.getDocument("cursor").getArray("firstBatch"))
         .map(found -> Target.id(found.asDocument()))
-        .filter(id -> !Ids.key(id).equals(Ids.key(occupied.refused.id())))
+        .filter(id -> !Target.key(id).equals(Target.key(occupied.refused.id())))
         .collectList()
         .retryWhen(SourceReads.untilThere());
   }

@@ -139,7 +139,7 @@ record CollectionChanges(
     plan.add(
         target,
         0,
-        new Lane.Document(created.getNamespace(), Ids.key(Target.id(document))),
+        new Lane.Document(created.getNamespace(), Target.key(Target.id(document))),
         List.of(target.put(new RawBsonDocument(document, new BsonDocumentCodec()))));
   }
 

@@ -79,7 +79,7 @@ record DocumentEvent(
           its,
           required(fields[3], "clusterTime").value().asTimestamp(),
           key,
-          new Lane.Document(its == null ? of : its, Ids.key(Target.id(key))),
+          new Lane.Document(its == null ? of : its, Target.key(Target.id(key))),
           fields[5],
           fields[6]);
     }

@@ -154,7 +154,7 @@ final class DocumentEvents {
     documentKey.forEach(
         (field, value) -> {
           if (!value.isNull() && !field.equals(Target.ID)) {
-            values.put(field, Ids.key(value));
+            values.put(field, Target.key(value));
           }
         });
     return values;

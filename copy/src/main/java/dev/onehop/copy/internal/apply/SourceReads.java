@@ -44,7 +44,7 @@ record SourceReads(MongoClient source) {
    * The result of a read.
    *
    * @param time the cluster time of the documents
-   * @param byId the documents that existed at this time, by {@link Ids#key}
+   * @param byId the documents that existed at this time, by {@link Target#key}
    * @param gone whether the collection no longer exists, so that its documents need not be written
    */
   record Documents(BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
@@ -212,7 +212,7 @@ record SourceReads(MongoClient source) {
   }
 
   private static Map<ByteBuffer, List<RawBsonDocument>> byId(List<RawBsonDocument> documents) {
-    return documents.stream().collect(Collectors.groupingBy(each -> Ids.key(Target.id(each))));
+    return documents.stream().collect(Collectors.groupingBy(each -> Target.key(Target.id(each))));
   }
 
   private Mono<RawBsonDocument> run(String database, BsonDocument command) {

@@ -6,6 +6,8 @@ import com.mongodb.MongoNamespace;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.RawFields;
+import dev.onehop.core.bson.SortableKey;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +105,14 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
       throw new IllegalArgumentException("a documentKey without _id");
     }
     return id;
+  }
+
+  /**
+   * Converts a value of {@code _id} to the key of a map. Two keys are equal if a server treats the
+   * two values as equal.
+   */
+  static ByteBuffer key(BsonValue id) {
+    return ByteBuffer.wrap(SortableKey.encode(id));
   }
 
   /** Creates a statement that replaces a document, or inserts it if it does not exist. */

@@ -71,7 +71,7 @@ class BatchWriterTest {
   private void write(Target target, Statement... statements) {
     BatchPlan plan = new BatchPlan();
     for (Statement each : statements) {
-      plan.add(target, 0, new Lane.Document("c", Ids.key(each.id())), List.of(each));
+      plan.add(target, 0, new Lane.Document("c", Target.key(each.id())), List.of(each));
     }
     new BatchWriter(client).write(lane, plan).block(TIMEOUT);
   }

@@ -12,11 +12,11 @@ class LaneTest {
   }
 
   private static Lane.Document document(int id) {
-    return new Lane.Document("c", Ids.key(new BsonInt32(id)));
+    return new Lane.Document("c", Target.key(new BsonInt32(id)));
   }
 
   private static Lane.Document named(int id) {
-    return new Lane.Document("d.c", Ids.key(new BsonInt32(id)));
+    return new Lane.Document("d.c", Target.key(new BsonInt32(id)));
   }
 
   @Test
@@ -49,7 +49,7 @@ class LaneTest {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(1), time(20));
     lane.wrote(named(1), time(20));
-    Lane.Document resharded = new Lane.Document("e", Ids.key(new BsonInt32(1)));
+    Lane.Document resharded = new Lane.Document("e", Target.key(new BsonInt32(1)));
     assertThat(lane.has(resharded, time(15))).isFalse();
     assertThat(lane.isUncertain(resharded, named(1), time(15))).isTrue();
     assertThat(lane.isUncertain(resharded, named(1), time(21))).isFalse();

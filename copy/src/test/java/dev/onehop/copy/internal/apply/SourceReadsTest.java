@@ -73,7 +73,7 @@ class SourceReadsTest {
 
   /** The documents that have the {@code _id} 1. */
   private static List<String> json(SourceReads.Documents read) {
-    return read.of(Ids.key(new BsonInt32(1))).stream().map(BsonDocument::toJson).toList();
+    return read.of(Target.key(new BsonInt32(1))).stream().map(BsonDocument::toJson).toList();
   }
 
   private static BsonDocument refusal(int code, String message) {
