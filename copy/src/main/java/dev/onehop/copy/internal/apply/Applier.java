@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
@@ -209,8 +208,7 @@ public final class Applier {
             .cluster()
             .pipeline(List.of(Aggregates.match(match)))
             .build();
-    return tick()
-        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+    return place()
         .repeatWhenEmpty(polls -> polls.delayElements(POLL))
         .flatMapMany(stream::events)
         .takeUntil(found -> found.checkpoint().clusterTime().compareTo(until) > 0)
@@ -218,21 +216,20 @@ public final class Applier {
   }
 
   private Mono<BsonTimestamp> applied(BsonTimestamp time) {
-    return tick()
-        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+    return place()
         .map(Checkpoint::clusterTime)
         .filter(reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
         .repeatWhenEmpty(polls -> polls.delayElements(POLL));
   }
 
   /**
-   * Writes a note to the oplog. Without it, idle shards would report their time only every ten
-   * seconds.
+   * The stored position. First writes a note to the oplog. Without it, idle shards would report
+   * their time only every ten seconds.
    */
-  private Mono<Void> tick() {
-    BsonDocument note =
-        new BsonDocument("appendOplogNote", new BsonInt32(1))
-            .append("data", new BsonDocument("onehop", new BsonInt32(1)));
-    return Mono.from(sourceClient.getDatabase("admin").runCommand(note)).onErrorComplete().then();
+  private Mono<Checkpoint> place() {
+    BsonDocument note = BsonDocument.parse("{appendOplogNote: 1, data: {onehop: 1}}");
+    return Mono.from(sourceClient.getDatabase("admin").runCommand(note))
+        .onErrorComplete()
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()));
   }
 }

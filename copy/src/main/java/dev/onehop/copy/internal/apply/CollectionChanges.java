@@ -1,6 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.streams.event.StreamEvent;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies events that create, drop and rename collections.
+ * Applies events that create, change, drop and rename collections.
  *
  * <p>A database of the source may get another primary shard. The new primary shard then creates the
  * unsharded collections with other UUIDs, and the old primary shard drops them. Such a drop is not
@@ -37,6 +38,8 @@ import reactor.core.publisher.Mono;
  */
 record CollectionChanges(
     SchemaCommands commands, MongoCollection<BsonDocument> created, Mapping mapping) {
+  static final int INDEX_NOT_FOUND = 27;
+
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
 
   // Fields of operationDescription that the command create does not accept.
@@ -66,13 +69,37 @@ record CollectionChanges(
     return commands.run(target.getDatabaseName(), create, ErrorCodes.NAMESPACE_EXISTS);
   }
 
-  BsonString viewed(String view, BsonString on) {
+  Mono<Void> modify(MongoNamespace target, String namespace, BsonDocument description) {
+    BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
+    description.forEach(modify::append);
+    if (modify.isDocument("index")) {
+      // The expiry of documents is set at the end of the copy, so it is left out here.
+      BsonDocument index = new BsonDocument();
+      index.putAll(modify.getDocument("index"));
+      index.remove("expireAfterSeconds");
+      modify.put("index", index);
+      if (index.keySet().equals(Set.of("name"))) {
+        modify.remove("index");
+      }
+    }
+    if (modify.get("viewOn") instanceof BsonString on) {
+      modify.put("viewOn", viewed(namespace, on));
+    }
+    modify.remove("expireAfterSeconds");
+    // The event of a view contains the collation, but collMod can't change a collation.
+    modify.remove("collation");
+    return modify.size() == 1
+        ? Mono.empty()
+        : commands.runTolerant(target.getDatabaseName(), modify, INDEX_NOT_FOUND);
+  }
+
+  private BsonString viewed(String view, BsonString on) {
     String to = mapping.destination(Mapping.databaseOf(view) + "." + on.getValue());
     return to == null ? on : new BsonString(new MongoNamespace(to).getCollectionName());
   }
 
   Mono<Void> drop(StreamEvent.Change change, String namespace, MongoNamespace target) {
-    return Mono.from(created.find(new BsonDocument("_id", new BsonString(namespace))).first())
+    return lastCreated(namespace)
         .map(last -> isOfOldHome(change, last))
         .defaultIfEmpty(false)
         .flatMap(
@@ -83,6 +110,10 @@ record CollectionChanges(
               }
               return drop(target);
             });
+  }
+
+  private Mono<BsonDocument> lastCreated(String namespace) {
+    return Mono.from(created.find(Filters.eq(namespace)).first());
   }
 
   /**
@@ -147,8 +178,7 @@ record CollectionChanges(
       StreamEvent.Change change,
       String from,
       @Nullable String fromHere,
-      BsonDocument toName,
-      boolean uncertain) {
+      BsonDocument toName) {
     String to = toName.getString("db").getValue() + "." + toName.getString("coll").getValue();
     String toHere = mapping.destination(to);
     if (fromHere == null && toHere == null) {
@@ -174,7 +204,7 @@ record CollectionChanges(
               if (!there) {
                 return Mono.just(plan);
               }
-              return uncertain
+              return commands.uncertain()
                   ? renameUncertain(change, from, old, renamed).thenReturn(plan)
                   : rename(old, renamed).thenReturn(plan);
             });
@@ -196,7 +226,7 @@ record CollectionChanges(
   private Mono<Void> renameUncertain(
       StreamEvent.Change change, String from, MongoNamespace old, MongoNamespace renamed) {
     Mono<Boolean> wholeByEvents =
-        Mono.from(created.find(new BsonDocument("_id", new BsonString(from))).first())
+        lastCreated(from)
             .map(
                 last ->
                     last.get("uuid", BsonNull.VALUE)

@@ -9,7 +9,6 @@ import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -31,23 +30,12 @@ import reactor.core.publisher.Mono;
  * removed them.
  *
  * <p>Thread-safe.
+ *
+ * @param created the collection that stores the last create event of each collection
  */
-final class SchemaChanges {
+record SchemaChanges(
+    MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
   private static final Logger log = LoggerFactory.getLogger(SchemaChanges.class);
-  private static final int INDEX_NOT_FOUND = 27;
-
-  private final SchemaCommands commands;
-  private final CollectionChanges collections;
-  private final Mapping mapping;
-
-  /**
-   * @param created the collection that stores the last create event of each collection
-   */
-  SchemaChanges(MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
-    this.commands = new SchemaCommands(destination);
-    this.collections = new CollectionChanges(commands, created, mapping);
-    this.mapping = mapping;
-  }
 
   /**
    * Applies an event.
@@ -58,58 +46,53 @@ final class SchemaChanges {
    * @return the documents to write before the position is stored
    */
   Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain, Mono<Void> guard) {
-    return SchemaCommands.guarded(Mono.defer(() -> apply(change, uncertain)), guard);
+    return Mono.defer(() -> apply(change, new SchemaCommands(destination, guard, uncertain)));
   }
 
-  private Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain) {
+  private Mono<BatchPlan> apply(StreamEvent.Change change, SchemaCommands commands) {
+    CollectionChanges collections = new CollectionChanges(commands, created, mapping);
     RawBsonDocument event = change.document();
+    String type = event.getString("operationType").getValue();
     BsonDocument name = event.getDocument("ns");
     String database = name.getString("db").getValue();
-    if (event.getString("operationType").getValue().equals("dropDatabase")) {
+    if (type.equals("dropDatabase")) {
       return collections.dropDatabase(database).thenReturn(new BatchPlan());
     }
     if (!name.containsKey("coll")) {
-      return ignored(event);
+      return ignored(event).thenReturn(new BatchPlan());
     }
     String namespace = database + "." + name.getString("coll").getValue();
     String to = mapping.destination(namespace);
-    BsonDocument description = event.getDocument("operationDescription", new BsonDocument());
-    if (event.getString("operationType").getValue().equals("rename")) {
-      return collections.rename(change, namespace, to, event.getDocument("to"), uncertain);
+    if (type.equals("rename")) {
+      return collections.rename(change, namespace, to, event.getDocument("to"));
     }
     if (to == null) {
       return Mono.just(new BatchPlan());
     }
     MongoNamespace target = new MongoNamespace(to);
-    return switch (event.getString("operationType").getValue()) {
-      case "create" ->
-          collections
-              .create(target, namespace, description)
-              .thenReturn(collections.creation(change, namespace));
-      case "drop" -> collections.drop(change, namespace, target).thenReturn(new BatchPlan());
-      case "createIndexes" ->
-          createIndexes(target, description, uncertain).thenReturn(new BatchPlan());
-      case "dropIndexes" -> dropIndexes(target, description).thenReturn(new BatchPlan());
-      case "modify" ->
-          modify(target, namespace, description, uncertain).thenReturn(new BatchPlan());
-      case "shardCollection" ->
-          shard(target, description, "shardCollection", uncertain).thenReturn(new BatchPlan());
-      case "refineCollectionShardKey" ->
-          shard(target, description, "refineCollectionShardKey", uncertain)
-              .thenReturn(new BatchPlan());
-      case "reshardCollection" ->
-          shard(target, description, "reshardCollection", uncertain).thenReturn(new BatchPlan());
-      default -> ignored(event);
-    };
+    BsonDocument description = event.getDocument("operationDescription", new BsonDocument());
+    Mono<Void> applied =
+        switch (type) {
+          case "create" -> collections.create(target, namespace, description);
+          case "drop" -> collections.drop(change, namespace, target);
+          case "createIndexes" -> createIndexes(commands, target, description);
+          case "dropIndexes" -> dropIndexes(commands, target, description);
+          case "modify" -> collections.modify(target, namespace, description);
+          case "shardCollection", "refineCollectionShardKey", "reshardCollection" ->
+              shard(commands, target, description, type);
+          default -> ignored(event);
+        };
+    return applied.thenReturn(
+        type.equals("create") ? collections.creation(change, namespace) : new BatchPlan());
   }
 
-  private static Mono<BatchPlan> ignored(BsonDocument event) {
+  private static Mono<Void> ignored(BsonDocument event) {
     log.warn("the event {} of {} is not applied", event.get("operationType"), event.get("ns"));
-    return Mono.just(new BatchPlan());
+    return Mono.empty();
   }
 
-  private Mono<Void> createIndexes(
-      MongoNamespace target, BsonDocument description, boolean uncertain) {
+  private static Mono<Void> createIndexes(
+      SchemaCommands commands, MongoNamespace target, BsonDocument description) {
     List<BsonValue> indexes = new ArrayList<>();
     for (BsonValue index : description.getArray("indexes")) {
       if (!DestinationStructure.isLate(index.asDocument())) {
@@ -118,15 +101,14 @@ final class SchemaChanges {
     }
     return indexes.isEmpty()
         ? Mono.empty()
-        : SchemaCommands.tolerant(
-            commands.run(
-                target.getDatabaseName(),
-                new BsonDocument("createIndexes", new BsonString(target.getCollectionName()))
-                    .append("indexes", new BsonArray(indexes))),
-            uncertain);
+        : commands.runTolerant(
+            target.getDatabaseName(),
+            new BsonDocument("createIndexes", new BsonString(target.getCollectionName()))
+                .append("indexes", new BsonArray(indexes)));
   }
 
-  private Mono<Void> dropIndexes(MongoNamespace target, BsonDocument description) {
+  private static Mono<Void> dropIndexes(
+      SchemaCommands commands, MongoNamespace target, BsonDocument description) {
     return Flux.fromIterable(description.getArray("indexes"))
         .concatMap(
             index ->
@@ -134,39 +116,13 @@ final class SchemaChanges {
                     target.getDatabaseName(),
                     new BsonDocument("dropIndexes", new BsonString(target.getCollectionName()))
                         .append("index", index.asDocument().getString("name")),
-                    INDEX_NOT_FOUND,
+                    CollectionChanges.INDEX_NOT_FOUND,
                     ErrorCodes.NAMESPACE_NOT_FOUND))
         .then();
   }
 
-  private Mono<Void> modify(
-      MongoNamespace target, String namespace, BsonDocument description, boolean uncertain) {
-    BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
-    description.forEach(modify::append);
-    if (modify.isDocument("index")) {
-      // The expiry of documents is set at the end of the copy, so it is left out here.
-      BsonDocument index = new BsonDocument();
-      index.putAll(modify.getDocument("index"));
-      index.remove("expireAfterSeconds");
-      modify.put("index", index);
-      if (index.keySet().equals(Set.of("name"))) {
-        modify.remove("index");
-      }
-    }
-    if (modify.get("viewOn") instanceof BsonString on) {
-      modify.put("viewOn", collections.viewed(namespace, on));
-    }
-    modify.remove("expireAfterSeconds");
-    // The event of a view contains the collation, but collMod can't change a collation.
-    modify.remove("collation");
-    return modify.size() == 1
-        ? Mono.empty()
-        : SchemaCommands.tolerant(
-            commands.run(target.getDatabaseName(), modify, INDEX_NOT_FOUND), uncertain);
-  }
-
-  private Mono<Void> shard(
-      MongoNamespace target, BsonDocument description, String command, boolean uncertain) {
+  private static Mono<Void> shard(
+      SchemaCommands commands, MongoNamespace target, BsonDocument description, String command) {
     BsonDocument run = new BsonDocument(command, new BsonString(target.getFullName()));
     run.append("key", description.getDocument("shardKey"));
     for (String option :
@@ -177,10 +133,6 @@ final class SchemaChanges {
     }
     return commands
         .isSharded()
-        .flatMap(
-            sharded ->
-                sharded
-                    ? SchemaCommands.tolerant(commands.run("admin", run), uncertain)
-                    : Mono.empty());
+        .flatMap(sharded -> sharded ? commands.runTolerant("admin", run) : Mono.empty());
   }
 }

@@ -4,6 +4,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -12,17 +13,14 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Runs commands that change the destination's collections. Each command first waits for a guard,
- * which fails if another process owns the job. Thread-safe.
+ * Runs the commands of an event that change the destination's collections. Thread-safe.
+ *
+ * @param guard fails if another process owns the job; each command starts only after the guard has
+ *     completed
+ * @param uncertain whether the destination may be newer than the event
  */
-record SchemaCommands(MongoClient destination) {
+record SchemaCommands(MongoClient destination, Mono<Void> guard, boolean uncertain) {
   private static final Logger log = LoggerFactory.getLogger(SchemaCommands.class);
-  private static final Object GUARD = new Object();
-
-  /** Returns the work, changed so that its commands first wait for the guard. */
-  static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
-    return work.contextWrite(context -> context.put(GUARD, guard));
-  }
 
   /**
    * Runs a command with majority write concern, and retries while servers are unreachable.
@@ -30,37 +28,26 @@ record SchemaCommands(MongoClient destination) {
    * @param ignored error codes that are ignored, because they show that the command has run before
    */
   Mono<Void> run(String database, BsonDocument command, int... ignored) {
-    if (!command.containsKey("writeConcern")) {
-      command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
-    }
-    return Mono.deferContextual(
-            context ->
-                context
-                    .<Mono<Void>>getOrEmpty(GUARD)
-                    .orElseGet(Mono::empty)
-                    .thenMany(destination.getDatabase(database).runCommand(command))
-                    .next())
+    command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
+    return guard
+        .thenMany(destination.getDatabase(database).runCommand(command))
+        .next()
         .retryWhen(SourceReads.untilThere())
         .then()
-        .onErrorResume(
-            MongoCommandException.class,
-            refused -> {
-              for (int code : ignored) {
-                if (refused.getErrorCode() == code) {
-                  return Mono.empty();
-                }
-              }
-              return Mono.error(refused);
-            });
+        .onErrorComplete(
+            failure ->
+                failure instanceof MongoCommandException refused
+                    && IntStream.of(ignored).anyMatch(code -> code == refused.getErrorCode()));
   }
 
   /**
-   * Ignores a refusal if the destination may be newer than the event. The collection then already
-   * has its final state, or a later event brings it there.
+   * Runs a command as {@link #run}. Ignores a refusal if the destination may be newer than the
+   * event. The collection then already has its final state, or a later event brings it there.
    */
-  static Mono<Void> tolerant(Mono<Void> command, boolean uncertain) {
+  Mono<Void> runTolerant(String database, BsonDocument command, int... ignored) {
+    Mono<Void> run = run(database, command, ignored);
     return uncertain
-        ? command.onErrorResume(
+        ? run.onErrorResume(
             MongoCommandException.class,
             refused -> {
               log.info(
@@ -68,7 +55,7 @@ record SchemaCommands(MongoClient destination) {
                   refused.getErrorMessage());
               return Mono.empty();
             })
-        : command;
+        : run;
   }
 
   /** Whether the destination has a collection. */
