@@ -40,7 +40,7 @@ public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final int RENEWALS = 10;
 
-  private final MongoClient sourceClient;
+  private final Settings settings;
   private final SourceReads source;
   private final ApplySink sink;
   private final CappedCollections capped;
@@ -91,25 +91,20 @@ public final class Applier {
   /** Creates an applier. It does not start yet. */
   public Applier(Settings settings) {
     Pace pace = settings.pace();
-    this.sourceClient = settings.sourceClient();
+    this.settings = settings;
     this.source = new SourceReads(settings.sourceClient());
-    Targets targets = new Targets(settings.destination());
     MongoCollection<BsonDocument> created =
         settings.state().getCollection("created." + settings.job(), BsonDocument.class);
     this.capped =
         new CappedCollections(settings.sourceClient(), created, settings.mapping(), pace.lanes());
     this.sink =
         new ApplySink(
+            settings,
             fence(settings.destination(), settings.state(), settings.job()),
-            new BatchWriter(settings.destination()),
-            pace.lanes(),
-            capped,
-            settings.operations(),
-            new Planner(settings.mapping(), settings.operations(), source, targets),
             source,
-            targets,
+            capped,
             new SchemaChanges(settings.destination(), created, settings.mapping()),
-            (event, until) -> hasChanged(settings.source(), event, until));
+            this::hasChanged);
     ShardedChangeStream stream =
         ShardedChangeStream.builder(settings.source())
             .cluster()
@@ -192,8 +187,7 @@ public final class Applier {
    * @param event an event of the document
    * @param until a past cluster time; later events are ignored
    */
-  private Mono<Boolean> hasChanged(
-      MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
+  private Mono<Boolean> hasChanged(DocumentEvent event, BsonTimestamp until) {
     // An event without the name of a collection concerns the database.
     Bson match =
         Filters.and(
@@ -204,7 +198,7 @@ public final class Applier {
                 Filters.eq("documentKey._id", event.id()),
                 Filters.in("operationType", "drop", "rename", "dropDatabase")));
     ShardedChangeStream stream =
-        ShardedChangeStream.builder(settings)
+        ShardedChangeStream.builder(settings.source())
             .cluster()
             .pipeline(List.of(Aggregates.match(match)))
             .build();
@@ -228,7 +222,7 @@ public final class Applier {
    */
   private Mono<Checkpoint> place() {
     BsonDocument note = BsonDocument.parse("{appendOplogNote: 1, data: {onehop: 1}}");
-    return Mono.from(sourceClient.getDatabase("admin").runCommand(note))
+    return Mono.from(settings.sourceClient().getDatabase("admin").runCommand(note))
         .onErrorComplete()
         .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()));
   }

@@ -53,26 +53,21 @@ final class ApplySink implements ChannelSink {
    *     given time
    */
   ApplySink(
+      Applier.Settings settings,
       Fence fence,
-      BatchWriter writer,
-      int channels,
-      CappedCollections capped,
-      Set<CopyOperation> operations,
-      Planner planner,
       SourceReads source,
-      Targets targets,
+      CappedCollections capped,
       SchemaChanges schema,
       BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
     this.fence = fence;
-    this.writer = writer;
-    this.channels = channels;
+    this.writer = new BatchWriter(settings.destination());
+    this.channels = settings.pace().lanes();
     this.capped = capped;
-    this.operations = Set.copyOf(operations);
-    this.occupied =
-        new OccupiedDocuments(tenures, capped, this.operations, planner, writer, changed);
-    this.planner = planner;
+    this.operations = settings.operations();
     this.source = source;
-    this.targets = targets;
+    this.targets = new Targets(settings.destination());
+    this.planner = new Planner(settings.mapping(), operations, source, targets);
+    this.occupied = new OccupiedDocuments(tenures, capped, operations, planner, writer, changed);
     this.schema = schema;
   }
 
