@@ -74,7 +74,7 @@ public final class CopyControl implements AutoCloseable {
   }
 
   private CopyException unknown() {
-    return new CopyException("the destination has no job " + name, null);
+    return new CopyException("the destination has no job " + name);
   }
 
   /**

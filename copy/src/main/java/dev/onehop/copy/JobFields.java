@@ -141,7 +141,7 @@ final class JobFields {
       throws InterruptedException {
     if (!(known.get("format") instanceof BsonInt32 format) || format.getValue() != FORMAT) {
       throw new CopyException(
-          "the job " + settings.job + " was begun by another version of this program", null);
+          "the job " + settings.job + " was begun by another version of this program");
     }
     boolean reverse = known.get("reverses") instanceof BsonObjectId;
     if (reverse != settings.reverse) {
@@ -149,23 +149,20 @@ final class JobFields {
           (reverse
                   ? "the job %s is a reverse copy, and can only be resumed as a reverse copy"
                   : "the job %s is not a reverse copy, and can't be resumed as a reverse copy")
-              .formatted(settings.job),
-          null);
+              .formatted(settings.job));
     }
     if (settings.order != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job + " was begun with another orderBy: use the same orderBy",
-          null);
+          "the job " + settings.job + " was begun with another orderBy: use the same orderBy");
     }
     if (!isCopyOf(source, known)) {
-      throw new CopyException("the job " + settings.job + " is a copy of another source", null);
+      throw new CopyException("the job " + settings.job + " is a copy of another source");
     }
     if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
       throw new CopyException(
           "the job "
               + settings.job
-              + " was begun with other collections, names, filters or operations: use the same",
-          null);
+              + " was begun with other collections, names, filters or operations: use the same");
     }
   }
 
@@ -179,8 +176,7 @@ final class JobFields {
     if (!begun.equals(user(destination))) {
       throw new CopyException(
           "the job %s was begun by the user %s of the destination: use the same user"
-              .formatted(settings.job, begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
-          null);
+              .formatted(settings.job, begun.getValue().isEmpty() ? "(none)" : begun.getValue()));
     }
   }
 

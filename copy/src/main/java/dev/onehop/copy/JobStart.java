@@ -60,7 +60,7 @@ record JobStart(
     if (!Collections.disjoint(
         patiently(() -> ClusterIdentity.ofJob(source)),
         patiently(() -> ClusterIdentity.ofJob(destination)))) {
-      throw new CopyException("source and destination are the same cluster", null);
+      throw new CopyException("source and destination are the same cluster");
     }
     for (ClusterEnd end : List.of(source, destination)) {
       patiently(() -> EndCheck.forCopy(end));
@@ -93,7 +93,7 @@ record JobStart(
     }
     if (settings.begin == ClusterCopy.Begin.RESUME) {
       if (known == null) {
-        throw new CopyException("the destination has no job " + settings.job, null);
+        throw new CopyException("the destination has no job " + settings.job);
       }
       resume(job, known);
       return job;
@@ -106,8 +106,7 @@ record JobStart(
       throw new CopyException(
           ("the destination has the job %s already, in phase %s:"
                   + " --resume continues it, --overwrite drops it")
-              .formatted(settings.job, known.getString("phase").getValue()),
-          null);
+              .formatted(settings.job, known.getString("phase").getValue()));
     }
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
@@ -119,8 +118,7 @@ record JobStart(
           "the destination is not empty: it has %s%s, to which this copy would write; --overwrite drops them"
               .formatted(
                   String.join(", ", occupied.stream().limit(3).toList()),
-                  occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
-          null);
+                  occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""));
     }
     checkFilters();
     ReadOrder order = settings.order;
@@ -150,7 +148,7 @@ record JobStart(
     long until = System.nanoTime() + settings.lease.multipliedBy(3).toNanos();
     while (!job.take()) {
       if (System.nanoTime() - until > 0) {
-        throw new CopyException("another process works on the job " + settings.job, null);
+        throw new CopyException("another process works on the job " + settings.job);
       }
       Thread.sleep(settings.lease.toMillis() / 10);
     }
@@ -158,7 +156,7 @@ record JobStart(
 
   private void checkIncluded(List<CollectionSpec> specs) {
     if (specs.isEmpty() && !settings.mapping.included().isEmpty()) {
-      throw new CopyException("the selection includes no collection of the source", null);
+      throw new CopyException("the selection includes no collection of the source");
     }
     List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
     settings
@@ -188,7 +186,7 @@ record JobStart(
     if (shortage.known()
         && !settings.ignoreSpace
         && settings.begin != ClusterCopy.Begin.OVERWRITE) {
-      throw new CopyException(shortage.text() + "; --ignore-space copies anyway", null);
+      throw new CopyException(shortage.text() + "; --ignore-space copies anyway");
     }
     notes.accept(shortage.text());
   }
@@ -260,7 +258,7 @@ record JobStart(
 
   private void create(Job job, BsonDocument fields) throws InterruptedException {
     if (!job.create(fields)) {
-      throw new CopyException("another process works on the job " + settings.job, null);
+      throw new CopyException("another process works on the job " + settings.job);
     }
   }
 

@@ -88,8 +88,7 @@ record LateSeries(
         throw new CopyException(
             ("the time series %s was created during the copy, and the destination already has a"
                     + " collection %s: drop it at the destination")
-                .formatted(spec.namespace(), spec.destination()),
-            null);
+                .formatted(spec.namespace(), spec.destination()));
       }
     }
     BsonObjectId id = new BsonObjectId();

@@ -94,18 +94,17 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       throw new CopyException(
           "the source has no job "
               + settings.job
-              + ": the source of a reverse copy is the destination of a finished copy",
-          null);
+              + ": the source of a reverse copy is the destination of a finished copy");
     }
     if (!new BsonInt32(JobFields.FORMAT).equals(job.get("format"))) {
-      throw new CopyException(name + " was begun by another version of this program", null);
+      throw new CopyException(name + " was begun by another version of this program");
     }
     if (!new BsonString(CopyPhase.DONE.name()).equals(job.get("phase"))
         || !(job.get("finishedThere") instanceof BsonTimestamp)) {
-      throw new CopyException(name + " was not finished: use onehop copy finish", null);
+      throw new CopyException(name + " was not finished: use onehop copy finish");
     }
     if (!JobFields.isCopyOf(destination, job)) {
-      throw new CopyException(name + " has copied another cluster, not this destination", null);
+      throw new CopyException(name + " has copied another cluster, not this destination");
     }
     if (!job.getDocument("mapping").getArray("filters").isEmpty()
         || job.getBoolean("transformed", BsonBoolean.FALSE).getValue()
@@ -114,8 +113,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       throw new CopyException(
           name
               + " can't be reversed, because it left out or changed some documents (by a filter, a"
-              + " transformation or selected operations)",
-          null);
+              + " transformation or selected operations)");
     }
     return job;
   }
@@ -136,8 +134,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
         if (there != null && !namespace.equals(back.destination(there))) {
           throw new CopyException(
               "names can't be reversed: %s and %s both become %s"
-                  .formatted(namespace, back.destination(there), there),
-              null);
+                  .formatted(namespace, back.destination(there), there));
         }
       }
     }
@@ -217,11 +214,10 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     if (!new BsonString(CopyPhase.DONE.name()).equals(known.get("phase"))) {
       throw new CopyException(
           "the destination has the job %s already, in phase %s: resume it"
-              .formatted(name, known.getString("phase", new BsonString("none")).getValue()),
-          null);
+              .formatted(name, known.getString("phase", new BsonString("none")).getValue()));
     }
     if (job.equals(known.get("reverses"))) {
-      throw new CopyException("the job " + name + " was reversed already", null);
+      throw new CopyException("the job " + name + " was reversed already");
     }
   }
 }

@@ -9,6 +9,11 @@ import org.jspecify.annotations.Nullable;
 public final class CopyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** Creates an exception without a cause. */
+  public CopyException(String message) {
+    super(message);
+  }
+
   /** Creates an exception with its cause, null if there is none. */
   public CopyException(String message, @Nullable Throwable cause) {
     super(message, cause);

@@ -101,7 +101,7 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
         int index = error.getNumber("index").intValue();
         if (error.getNumber("code").intValue() != ErrorCodes.DUPLICATE_KEY) {
           throw new CopyException(
-              "%s: %s".formatted(name, error.getString("errmsg").getValue()), null);
+              "%s: %s".formatted(name, error.getString("errmsg").getValue()));
         }
         refused.add(part.get(index));
         next = spec.isCapped() ? from + index + 1 : next;
@@ -185,8 +185,7 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
         throw new CopyException(
             "%s has several documents with the _id %s on its shards; give them different _ids,"
                     .formatted(spec.namespace(), new BsonDocument("_id", idOf(each)).toJson())
-                + " because they may get to the same shard",
-            null);
+                + " because they may get to the same shard");
       }
       mapping
           .transformed(spec.namespace(), found)
@@ -228,7 +227,7 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
                 new BsonDocument("delete", new BsonString(name.getCollectionName()))
                     .append("deletes", statements)));
     if (reply.containsKey("writeErrors")) {
-      throw new CopyException(name + ": " + reply.getArray("writeErrors").get(0), null);
+      throw new CopyException(name + ": " + reply.getArray("writeErrors").get(0));
     }
   }
 

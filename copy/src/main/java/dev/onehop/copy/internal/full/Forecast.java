@@ -66,8 +66,7 @@ public record Forecast(ClusterEnd source) {
           ("the copy will take about %s, but the oplog of %s keeps changes only for about %s at"
                   + " the current rate of writes, so changes since the start would be lost:"
                   + " enlarge the oplog (replSetResizeOplog)")
-              .formatted(text(time), window.place(), text(window.length())),
-          null);
+              .formatted(text(time), window.place(), text(window.length())));
     }
   }
 
