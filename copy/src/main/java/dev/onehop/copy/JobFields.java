@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -79,27 +80,22 @@ final class JobFields {
 
   private static BsonDocument mapping(CopySettings settings) {
     Mapping mapping = settings.mapping;
-    BsonArray renamed = new BsonArray();
-    mapping
-        .renamed()
-        .forEach(
-            (from, to) ->
-                renamed.add(new BsonArray(List.of(new BsonString(from), new BsonString(to)))));
-    BsonArray filters = new BsonArray();
-    mapping
-        .filters()
-        .forEach(
-            (namespace, filter) ->
-                filters.add(
-                    new BsonArray(
-                        List.of(new BsonString(namespace), new BsonString(filter.toJson())))));
     BsonDocument document =
         new BsonDocument("included", strings(mapping.included()))
             .append("excluded", strings(mapping.excluded()))
-            .append("renamed", renamed)
-            .append("filters", filters)
+            .append("renamed", pairs(mapping.renamed(), name -> name))
+            .append("filters", pairs(mapping.filters(), BsonDocument::toJson))
             .append("operations", strings(settings.operations.stream().map(Enum::name).toList()));
     return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
+  }
+
+  private static <T> BsonArray pairs(Map<String, T> values, Function<T, String> text) {
+    BsonArray pairs = new BsonArray();
+    values.forEach(
+        (name, value) ->
+            pairs.add(
+                new BsonArray(List.of(new BsonString(name), new BsonString(text.apply(value))))));
+    return pairs;
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.SourceStructure;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
@@ -121,12 +122,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   /** Checks that the inverted mapping maps every copied collection back to its own name. */
   private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
     Mapping back = mapping.inverted();
-    for (BsonDocument database :
-        end.all(end.client().listDatabases(BsonDocument.class).nameOnly(true))) {
-      String of = database.getString("name").getValue();
-      if (!mapping.concerns(of)) {
-        continue;
-      }
+    for (String of : new SourceStructure(end, mapping, unused -> {}).databases()) {
       for (BsonDocument collection :
           end.all(end.database(of).listCollections(BsonDocument.class))) {
         String namespace = of + "." + collection.getString("name").getValue();

@@ -22,7 +22,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
-import org.bson.RawBsonDocument;
 
 /**
  * Estimates before the start how long a copy will take. The estimate uses the size of the
@@ -120,37 +119,23 @@ public record Forecast(ClusterEnd source) {
     ReplicaSet servers = Waits.one(source.shard(shard));
     long begun = System.nanoTime();
     long bytes = 0;
-    BsonDocument reply =
-        Waits.one(
-            source.send(
-                servers,
-                database,
-                new BsonDocument("find", collection).append("batchSize", new BsonInt32(BATCH))));
-    while (true) {
-      for (RawBsonDocument document : CursorReplies.documents(reply)) {
-        bytes += document.getByteBuffer().remaining();
-      }
-      long id = CursorReplies.id(reply);
-      if (id == 0) {
-        break;
-      }
-      if (System.nanoTime() - begun > PROBE_NANOS) {
-        Waits.first(
-            source.send(
-                servers,
-                database,
-                new BsonDocument("killCursors", collection)
-                    .append("cursors", new BsonArray(List.of(new BsonInt64(id))))));
-        break;
-      }
-      reply =
+    long cursor;
+    BsonDocument command = new BsonDocument("find", collection);
+    do {
+      BsonDocument reply =
           Waits.one(
-              source.send(
-                  servers,
-                  database,
-                  new BsonDocument("getMore", new BsonInt64(id))
-                      .append("collection", collection)
-                      .append("batchSize", new BsonInt32(BATCH))));
+              source.send(servers, database, command.append("batchSize", new BsonInt32(BATCH))));
+      bytes += FullCopy.bytes(CursorReplies.documents(reply));
+      cursor = CursorReplies.id(reply);
+      command = new BsonDocument("getMore", new BsonInt64(cursor)).append("collection", collection);
+    } while (cursor != 0 && System.nanoTime() - begun <= PROBE_NANOS);
+    if (cursor != 0) {
+      Waits.first(
+          source.send(
+              servers,
+              database,
+              new BsonDocument("killCursors", collection)
+                  .append("cursors", new BsonArray(List.of(new BsonInt64(cursor))))));
     }
     // An empty collection has no bytes and takes almost no time, so both numbers are at least 1.
     return Math.max(1, bytes) * 1e9 / Math.max(1, System.nanoTime() - begun);

@@ -167,11 +167,7 @@ public record FullCopy(
     counts.rangesDone.incrementAndGet();
   }
 
-  private static long bytes(List<RawBsonDocument> documents) {
-    long bytes = 0;
-    for (RawBsonDocument document : documents) {
-      bytes += document.getByteBuffer().remaining();
-    }
-    return bytes;
+  static long bytes(List<RawBsonDocument> documents) {
+    return documents.stream().mapToLong(each -> each.getByteBuffer().remaining()).sum();
   }
 }
