@@ -53,35 +53,7 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
    * @throws InterruptedException if the thread is interrupted
    */
   void read(CopiedCollection collection, KeyRange range, Sink sink) throws InterruptedException {
-    BsonDocument from = range.min();
-    @Nullable RoutingTable refused = null;
-    Name name = new Name(collection.spec().stored(), collection.spec().uuid(), false);
-    for (int tries = 1; ; tries++) {
-      Attempt attempt = new Attempt(collection, name, range, from, refused, sink);
-      try {
-        attempt.run();
-        return;
-      } catch (RenamedException renamed) {
-        name = renamed.name();
-        from = attempt.from;
-      } catch (RuntimeException failure) {
-        if (isGone(failure)) {
-          // The collection was dropped. Events remove its documents at the destination.
-          return;
-        }
-        if (!Waits.isPassing(failure)) {
-          throw failure;
-        }
-        if (!attempt.from.equals(from)) {
-          tries = 1;
-        }
-        from = attempt.from;
-        refused = isStale(failure) ? attempt.table : null;
-        if (refused == null || tries > 1) {
-          Waits.pause("reading " + collection.spec().namespace(), failure, tries);
-        }
-      }
-    }
+    new Reading(collection, range, sink).run();
   }
 
   private static boolean isGone(RuntimeException failure) {
@@ -98,42 +70,69 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
   private record Part(
       @Nullable RoutingTable table, String shard, BsonDocument min, BsonDocument max) {}
 
-  /** One attempt to read a range: from a key to the end of the range, or until a failure. */
-  private final class Attempt {
+  /** The read of a range. After a failure it continues from the last key that it has read. */
+  private final class Reading {
     private final CopiedCollection collection;
-    private final Name called;
-    private final PrimaryCursors cursors;
-    private final RangeFinds finds;
     private final ShardKeyPattern pattern;
     private final KeyRange range;
     private final Sink sink;
+    private Name called;
     private BsonDocument from;
-    private @Nullable RoutingTable refused;
+    // The table of the current attempt, and a table that a shard refused in the attempt before.
     private @Nullable RoutingTable table;
+    private @Nullable RoutingTable refused;
     // In a capped collection: the record id of the newest document to read.
-    private long newest = Long.MAX_VALUE;
+    private long newest;
 
-    Attempt(
-        CopiedCollection collection,
-        Name called,
-        KeyRange range,
-        BsonDocument from,
-        @Nullable RoutingTable refused,
-        Sink sink) {
+    Reading(CopiedCollection collection, KeyRange range, Sink sink) {
       this.collection = collection;
-      this.called = called;
-      this.cursors = new PrimaryCursors(source, called, batchSize);
-      this.finds =
-          new RangeFinds(
-              collection, called, mapping.filter(collection.spec().namespace()), start, batchSize);
       this.pattern = ShardKeyPattern.of(collection.key());
       this.range = range;
-      this.from = from;
-      this.refused = refused;
       this.sink = sink;
+      this.called = new Name(collection.spec().stored(), collection.spec().uuid(), false);
+      this.from = range.min();
     }
 
     void run() throws InterruptedException {
+      for (int tries = 1; ; tries++) {
+        BsonDocument before = from;
+        try {
+          attempt();
+          return;
+        } catch (RenamedException renamed) {
+          called = renamed.name();
+        } catch (RuntimeException failure) {
+          if (isGone(failure)) {
+            // The collection was dropped. Events remove its documents at the destination.
+            return;
+          }
+          if (!Waits.isPassing(failure)) {
+            throw failure;
+          }
+          if (!from.equals(before)) {
+            tries = 1;
+          }
+          refused = isStale(failure) ? table : null;
+          if (refused == null || tries > 1) {
+            Waits.pause("reading " + collection.spec().namespace(), failure, tries);
+          }
+        }
+      }
+    }
+
+    private PrimaryCursors cursors() {
+      return new PrimaryCursors(source, called, batchSize);
+    }
+
+    private RangeFinds finds() {
+      BsonDocument filter = mapping.filter(collection.spec().namespace());
+      return new RangeFinds(collection, called, filter, start, batchSize);
+    }
+
+    /** Reads to the end of the range, or until a failure. */
+    private void attempt() throws InterruptedException {
+      table = null;
+      newest = Long.MAX_VALUE;
       if (!source.isSharded()) {
         readWhole(null, ClusterEnd.ALONE);
         return;
@@ -178,20 +177,20 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
      */
     private void readCapped(Part part) throws InterruptedException {
       sink.begin();
-      Cursor backwards = cursors.open(part.table(), part.shard(), finds.newest());
+      Cursor backwards = cursors().open(part.table(), part.shard(), finds().newest());
       List<RawBsonDocument> last = CursorReplies.documents(backwards.reply());
       if (last.isEmpty()) {
-        cursors.requireSamePrimary(backwards);
+        cursors().requireSamePrimary(backwards);
         return;
       }
       newest = RangeFinds.recordId(last.get(0));
       Cursor cursor = open(part);
       if (!cursor.tenure().equals(backwards.tenure())) {
-        cursors.kill(cursor);
+        cursors().kill(cursor);
         throw PrimaryCursors.replaced();
       }
-      cursors.drain(cursor, this::takeUnordered);
-      cursors.requireSamePrimary(cursor);
+      cursors().drain(cursor, this::takeUnordered);
+      cursors().requireSamePrimary(cursor);
     }
 
     /**
@@ -233,11 +232,11 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
         }
         while (!opened.isEmpty()) {
           Cursor cursor = opened.remove(0);
-          cursors.drain(cursor, this::takeUnordered);
-          cursors.requireSamePrimary(cursor);
+          cursors().drain(cursor, this::takeUnordered);
+          cursors().requireSamePrimary(cursor);
         }
       } finally {
-        opened.forEach(cursors::kill);
+        opened.forEach(cursors()::kill);
       }
     }
 
@@ -251,7 +250,7 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
     }
 
     private Cursor open(Part part) throws InterruptedException {
-      return cursors.open(part.table(), part.shard(), finds.between(part.min(), part.max()));
+      return cursors().open(part.table(), part.shard(), finds().between(part.min(), part.max()));
     }
 
     /**
@@ -262,10 +261,10 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
       BsonDocument before = from;
       Cursor cursor = open(part);
       try {
-        cursors.drain(cursor, ordered ? this::takeOrdered : this::takeUnordered);
-        cursors.requireSamePrimary(cursor);
+        cursors().drain(cursor, ordered ? this::takeOrdered : this::takeUnordered);
+        cursors().requireSamePrimary(cursor);
       } catch (RuntimeException failure) {
-        if (!cursors.isSamePrimary(cursor)) {
+        if (!cursors().isSamePrimary(cursor)) {
           from = before;
         }
         throw failure;
