@@ -46,7 +46,7 @@ final class BatchPlan {
       return switch (kind) {
         case DELETE, SWEEP -> deletes;
         case INSERT -> inserts;
-        case PUT, UPDATE, GUARDED_UPDATE -> updates;
+        case PUT, UPDATE -> updates;
       };
     }
   }
@@ -66,7 +66,7 @@ final class BatchPlan {
     boolean changes = false;
     for (Statement statement : statements) {
       last.of(statement.kind()).add(statement);
-      changes |= statement.isUpdate();
+      changes |= statement.kind() == Statement.Kind.UPDATE;
     }
     if (changes) {
       updated.add(document);

@@ -208,7 +208,7 @@ final class DocumentEvents {
       }
       if (!changes.updates.isEmpty()) {
         FieldUpdates.of(Target.filter(changes.key), changes.updates)
-            .forEach(update -> others.add(Statement.update(id, target.isSimple(), update)));
+            .forEach(update -> others.add(target.update(id, update)));
       }
     }
     deletes.addAll(others);

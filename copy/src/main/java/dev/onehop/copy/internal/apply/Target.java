@@ -4,18 +4,24 @@ import static dev.onehop.core.bson.Expressions.literal;
 
 import com.mongodb.MongoNamespace;
 import dev.onehop.copy.internal.KeyFields;
+import dev.onehop.copy.internal.apply.Statement.Kind;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.RawFields;
 import dev.onehop.core.bson.SortableKey;
+import dev.onehop.streams.mirror.FieldUpdates;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   static final String ID = "_id";
+
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   Target {
     shardKey = List.copyOf(shardKey);
@@ -87,16 +95,12 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
 
   /** Creates a statement that removes the document of an event. */
   Statement delete(BsonDocument documentKey) {
-    return Statement.delete(
-        id(documentKey),
-        filter(documentKey),
-        isSimple(),
-        isPlacedBy(documentKey) ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+    return delete(id(documentKey), filter(documentKey), isPlacedBy(documentKey));
   }
 
   /** Creates a statement that removes a document that was read from the destination. */
   Statement deleteFound(RawBsonDocument found) {
-    return Statement.delete(id(found), exactly(found), isSimple(), Statement.Kind.DELETE);
+    return delete(id(found), exactly(found), true);
   }
 
   static BsonValue id(BsonDocument documentKey) {
@@ -123,16 +127,41 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
             ? new BsonArray(List.of(new BsonDocument("$replaceWith", literal(document))))
             : document;
     BsonDocument filter = exactly(document);
-    return Statement.update(
-        id(document),
-        // If the existing _id has another type, the replacement changes the shard key. A server
-        // refuses such a change if the filter has only an _id.
-        !shardKey.isEmpty() && isPlacedById()
-            ? new BsonDocument("$and", new BsonArray(List.of(filter)))
-            : filter,
-        isSimple(),
-        update,
-        Statement.Kind.PUT);
+    // If the existing _id has another type, the replacement changes the shard key. A server refuses
+    // such a change if the filter has only an _id.
+    BsonDocument body =
+        new BsonDocument(
+                "q",
+                !shardKey.isEmpty() && isPlacedById()
+                    ? new BsonDocument("$and", new BsonArray(List.of(filter)))
+                    : filter)
+            .append("u", update)
+            .append("upsert", BsonBoolean.TRUE);
+    return statement(id(document), body, Kind.PUT);
+  }
+
+  /** Creates an update with the field changes of events. */
+  Statement update(BsonValue id, FieldUpdates.Update update) {
+    return statement(
+        id, new BsonDocument("q", update.filter()).append("u", update.update()), Kind.UPDATE);
+  }
+
+  /**
+   * @param placed whether the filter has the shard key
+   */
+  private Statement delete(BsonValue id, BsonDocument filter, boolean placed) {
+    return statement(
+        id,
+        new BsonDocument("q", filter).append("limit", new BsonInt32(1)),
+        placed ? Kind.DELETE : Kind.SWEEP);
+  }
+
+  private Statement statement(BsonValue id, BsonDocument body, Kind kind) {
+    return new Statement(
+        id,
+        new RawBsonDocument(
+            isSimple() ? body.append("collation", CollectionSpec.SIMPLE) : body, CODEC),
+        kind);
   }
 
   /**
@@ -142,7 +171,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   Statement insert(RawBsonDocument document) {
     return hasOperatorName(document)
         ? put(document)
-        : new Statement(id(document), document, Statement.Kind.INSERT);
+        : new Statement(id(document), document, Kind.INSERT);
   }
 
   private BsonDocument exactly(RawBsonDocument document) {
@@ -176,15 +205,13 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
-      return Statement.delete(
-          id, byId(id), isSimple(), isPlacedById() ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+      return delete(id, byId(id), isPlacedById());
     }
     if (isPlacedById()) {
       return null;
     }
     List<BsonDocument> places = new ArrayList<>();
     documents.forEach(document -> places.add(placement(document)));
-    return Statement.delete(
-        id, byId(id).append("$nor", new BsonArray(places)), isSimple(), Statement.Kind.SWEEP);
+    return delete(id, byId(id).append("$nor", new BsonArray(places)), false);
   }
 }

@@ -61,9 +61,8 @@ class BatchWriterTest {
   }
 
   private static Statement update(int id, String update) {
-    return Statement.update(
+    return PLAIN.update(
         new BsonInt32(id),
-        PLAIN.isSimple(),
         FieldUpdates.of(json("{_id: %d}".formatted(id)), List.of(FieldChanges.of(json(update))))
             .get(0));
   }
