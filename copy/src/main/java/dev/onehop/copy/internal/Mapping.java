@@ -129,18 +129,15 @@ public record Mapping(
     checkPattern(to);
     if (from.contains("*") || to.contains("*") || from.contains(".") != to.contains(".")) {
       throw new IllegalArgumentException(
-          "'"
-              + from
-              + "' can't become '"
-              + to
-              + "': both must be a database, or both database.collection");
+          "'%s' can't become '%s': both must be a database, or both database.collection"
+              .formatted(from, to));
     }
     if (neverCopies(databaseOf(to))) {
       throw new IllegalArgumentException(
           "'" + to + "' is reserved for the servers or for the state of copies");
     }
     String database = databaseOf(to);
-    String collection = to.substring(Math.min(database.length() + 1, to.length()));
+    String collection = collectionOf(to);
     if (NO_DATABASE.matcher(database).find()
         || collection.startsWith("system.")
         || NO_COLLECTION.matcher(collection).find()
@@ -159,10 +156,10 @@ public record Mapping(
    *     collections only buckets are copied
    */
   public @Nullable String destination(String namespace) {
-    String database = databaseOf(namespace);
-    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    String collection = collectionOf(namespace);
     if (collection.startsWith(BUCKETS)) {
-      String series = destination(database + "." + collection.substring(BUCKETS.length()));
+      String series =
+          destination(databaseOf(namespace) + "." + collection.substring(BUCKETS.length()));
       return series == null ? null : buckets(series);
     }
     return inverse ? origin(namespace) : forward(namespace);
@@ -170,7 +167,7 @@ public record Mapping(
 
   private @Nullable String forward(String namespace) {
     String database = databaseOf(namespace);
-    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    String collection = collectionOf(namespace);
     if (neverCopies(database)
         || collection.isEmpty()
         || collection.startsWith("system.")
@@ -346,8 +343,13 @@ public record Mapping(
 
   /** The bucket collection of a time series. */
   public static String buckets(String namespace) {
-    String database = databaseOf(namespace);
-    return database + "." + BUCKETS + namespace.substring(database.length() + 1);
+    return databaseOf(namespace) + "." + BUCKETS + collectionOf(namespace);
+  }
+
+  /** The collection of a name; empty if the name is a database. */
+  private static String collectionOf(String namespace) {
+    int dot = namespace.indexOf('.');
+    return dot < 0 ? "" : namespace.substring(dot + 1);
   }
 
   /** The database of a name, which is {@code database} or {@code database.collection}. */

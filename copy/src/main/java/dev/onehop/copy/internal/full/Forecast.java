@@ -12,7 +12,6 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -86,9 +85,9 @@ public record Forecast(ClusterEnd source) {
       if (spec.kind() == CollectionSpec.Kind.VIEW) {
         continue;
       }
-      Map<String, Size> sizes = new HashMap<>();
+      Map<String, Size> sizes;
       try {
-        sizes.putAll(samples.sizes(spec.stored()));
+        sizes = samples.sizes(spec.stored());
       } catch (CommandFailure gone) {
         continue;
       }

@@ -3,11 +3,9 @@ package dev.onehop.copy.internal.full;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.function.Predicate;
 import org.bson.BsonDocument;
 import org.bson.BsonMaxKey;
 import org.bson.BsonMinKey;
-import org.bson.BsonType;
 import org.bson.BsonValue;
 
 /**
@@ -69,15 +67,11 @@ public record KeyRange(
 
   /** Whether a bound is below all keys. */
   public static boolean isLowest(BsonDocument bound) {
-    return bound.values().stream().allMatch(is(BsonType.MIN_KEY));
+    return bound.values().stream().allMatch(BsonMinKey.class::isInstance);
   }
 
   /** Whether a bound is above all keys. */
   public static boolean isHighest(BsonDocument bound) {
-    return bound.values().stream().allMatch(is(BsonType.MAX_KEY));
-  }
-
-  private static Predicate<BsonValue> is(BsonType type) {
-    return value -> value.getBsonType() == type;
+    return bound.values().stream().allMatch(BsonMaxKey.class::isInstance);
   }
 }

@@ -68,15 +68,11 @@ record PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
    */
   static final class RenamedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
-    private final transient Name name;
+    final transient Name name;
 
     RenamedException(Name name) {
       super("renamed", null, false, false);
       this.name = name;
-    }
-
-    Name name() {
-      return name;
     }
   }
 

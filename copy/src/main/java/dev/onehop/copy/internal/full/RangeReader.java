@@ -100,7 +100,7 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
           attempt();
           return;
         } catch (RenamedException renamed) {
-          called = renamed.name();
+          called = renamed.name;
         } catch (RuntimeException failure) {
           if (isGone(failure)) {
             // The collection was dropped. Events remove its documents at the destination.
