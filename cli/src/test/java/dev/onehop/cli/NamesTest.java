@@ -41,6 +41,7 @@ class NamesTest {
           "onehop.clients",
           "onehop.clock",
           "onehop.columns",
+          "onehop.copy.options",
           "onehop.drain",
           "onehop.duration",
           "onehop.error",
