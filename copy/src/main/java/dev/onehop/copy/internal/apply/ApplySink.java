@@ -138,17 +138,41 @@ final class ApplySink implements ChannelSink {
   private Mono<Void> documents(ChannelBatch batch, Tenure tenure, Set<Lane.Document> readAgain) {
     return tenure
         .turns()
-        .next(
-            planner
-                .plan(batch.events(), tenure.lane(), readAgain)
-                .flatMap(
-                    plan ->
-                        writer
-                            .write(tenure, plan)
-                            .onErrorResume(
-                                UnmatchedException.class,
-                                unmatched -> again(batch, tenure, plan.updated(), unmatched))))
+        .next(attempt(batch, tenure, readAgain, /* first= */ true))
         .onErrorResume(OccupiedException.class, failure -> occupied.written(batch, tenure));
+  }
+
+  /**
+   * Plans and writes a batch. If documents of the destination do not match their updates, plans the
+   * batch again and reads these documents from the source. In the meantime, the source may have
+   * inserted a deleted document again. The new plan can therefore contain updates of documents that
+   * the plan before did not update. If such an update does not match its document either, the next
+   * plan also reads this document. The second plan is made in any case, because the metadata may
+   * have changed.
+   */
+  private Mono<Void> attempt(
+      ChannelBatch batch, Tenure tenure, Set<Lane.Document> readAgain, boolean first) {
+    return planner
+        .plan(batch.events(), tenure.lane(), readAgain)
+        .flatMap(
+            plan ->
+                writer
+                    .write(tenure, plan)
+                    .onErrorResume(
+                        UnmatchedException.class,
+                        unmatched -> {
+                          Set<Lane.Document> more = new HashSet<>(readAgain);
+                          if (!more.addAll(plan.updated()) && !first) {
+                            return Mono.error(unmatched);
+                          }
+                          log.debug(
+                              "channel {} reads {} documents of the source again",
+                              batch.channel(),
+                              more.size(),
+                              unmatched);
+                          targets.forget();
+                          return attempt(batch, tenure, more, /* first= */ false);
+                        }));
   }
 
   /**
@@ -176,40 +200,6 @@ final class ApplySink implements ChannelSink {
     ChannelBatch batch =
         new ChannelBatch(channel, tenure.lane().term(), List.of(change), large.checkpoint());
     return applied(batch, tenure, documents(batch, tenure, Set.of(told.document())));
-  }
-
-  /**
-   * Called when documents of the destination do not match their updates. Plans the batch again and
-   * reads these documents from the source. In the meantime, the source may have inserted a deleted
-   * document again. The new plan can therefore contain updates of documents that the first plan did
-   * not update. If such an update does not match its document either, the next plan also reads this
-   * document.
-   */
-  private Mono<Void> again(
-      ChannelBatch batch,
-      Tenure tenure,
-      Set<Lane.Document> readAgain,
-      UnmatchedException unmatched) {
-    log.debug(
-        "channel {} reads {} documents of the source again",
-        batch.channel(),
-        readAgain.size(),
-        unmatched);
-    targets.forget();
-    return planner
-        .plan(batch.events(), tenure.lane(), readAgain)
-        .flatMap(
-            plan ->
-                writer
-                    .write(tenure, plan)
-                    .onErrorResume(
-                        UnmatchedException.class,
-                        still -> {
-                          Set<Lane.Document> more = new HashSet<>(readAgain);
-                          return more.addAll(plan.updated())
-                              ? again(batch, tenure, more, still)
-                              : Mono.error(still);
-                        }));
   }
 
   private static BsonTimestamp time(ChannelBatch batch) {

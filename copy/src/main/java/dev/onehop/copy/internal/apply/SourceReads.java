@@ -111,13 +111,6 @@ record SourceReads(MongoClient source) {
         : name(namespace, new BsonDocument("info.uuid", uuid)).switchIfEmpty(byName);
   }
 
-  /** Whether the collection of some events still exists, under any name. */
-  Mono<Boolean> exists(MongoNamespace namespace, BsonBinary uuid) {
-    return name(namespace, new BsonDocument("info.uuid", uuid))
-        .hasElement()
-        .retryWhen(untilThere());
-  }
-
   private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
     return listed(source, namespace, filter).map(found -> found.getString("name").getValue());
   }
