@@ -100,8 +100,8 @@ record CollectionChanges(
 
   Mono<Void> drop(StreamEvent.Change change, String namespace, MongoNamespace target) {
     return lastCreated(namespace)
-        .map(last -> isOfOldHome(change, last))
-        .defaultIfEmpty(false)
+        .filter(last -> isOfOldHome(change, last))
+        .hasElement()
         .flatMap(
             ofOldHome -> {
               if (ofOldHome) {
@@ -175,10 +175,7 @@ record CollectionChanges(
   }
 
   Mono<BatchPlan> rename(
-      StreamEvent.Change change,
-      String from,
-      @Nullable String fromHere,
-      BsonDocument toName) {
+      StreamEvent.Change change, String from, @Nullable String fromHere, BsonDocument toName) {
     String to = toName.getString("db").getValue() + "." + toName.getString("coll").getValue();
     String toHere = mapping.destination(to);
     if (fromHere == null && toHere == null) {
@@ -198,16 +195,14 @@ record CollectionChanges(
     BatchPlan plan = creation(change, to);
     return commands
         .exists(old)
+        // It is missing if the event of the same rename from another shard was applied before.
+        .filter(there -> there)
         .flatMap(
-            there -> {
-              // The event of the same rename from another shard was applied before.
-              if (!there) {
-                return Mono.just(plan);
-              }
-              return commands.uncertain()
-                  ? renameUncertain(change, from, old, renamed).thenReturn(plan)
-                  : rename(old, renamed).thenReturn(plan);
-            });
+            there ->
+                commands.uncertain()
+                    ? renameUncertain(change, from, old, renamed)
+                    : rename(old, renamed))
+        .thenReturn(plan);
   }
 
   private Mono<Void> rename(MongoNamespace old, MongoNamespace renamed) {
@@ -225,13 +220,11 @@ record CollectionChanges(
    */
   private Mono<Void> renameUncertain(
       StreamEvent.Change change, String from, MongoNamespace old, MongoNamespace renamed) {
+    BsonValue uuid = change.document().get("collectionUUID", BsonNull.VALUE);
     Mono<Boolean> wholeByEvents =
         lastCreated(from)
-            .map(
-                last ->
-                    last.get("uuid", BsonNull.VALUE)
-                        .equals(change.document().get("collectionUUID", BsonNull.VALUE)))
-            .defaultIfEmpty(false);
+            .filter(last -> last.get("uuid", BsonNull.VALUE).equals(uuid))
+            .hasElement();
     boolean overAnother =
         change
             .document()

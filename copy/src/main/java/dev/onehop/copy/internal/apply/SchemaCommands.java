@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import java.util.stream.IntStream;
@@ -28,7 +29,7 @@ record SchemaCommands(MongoClient destination, Mono<Void> guard, boolean uncerta
    * @param ignored error codes that are ignored, because they show that the command has run before
    */
   Mono<Void> run(String database, BsonDocument command, int... ignored) {
-    command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
+    command.append("writeConcern", WriteConcern.MAJORITY.asDocument());
     return guard
         .thenMany(destination.getDatabase(database).runCommand(command))
         .next()

@@ -3,6 +3,7 @@ package dev.onehop.copy.internal.apply;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
+import com.mongodb.ReadConcern;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -146,14 +147,10 @@ record SourceReads(MongoClient source) {
             .append("batchSize", new BsonInt32(2 * ids.size() + 1));
     BsonDocument exact =
         find.clone()
-            .append(
-                "readConcern",
-                new BsonDocument("level", new BsonString("snapshot"))
-                    .append("atClusterTime", time));
+            .append("readConcern", ReadConcern.SNAPSHOT.asDocument().append("atClusterTime", time));
     BsonDocument atLeast =
         find.append(
-            "readConcern",
-            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+            "readConcern", ReadConcern.MAJORITY.asDocument().append("afterClusterTime", time));
     // Servers refuse read concern snapshot for capped collections. These are read with majority
     // read concern instead.
     return run(namespace.getDatabaseName(), exact)

@@ -1,5 +1,7 @@
 package dev.onehop.copy.internal.full;
 
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
 import dev.onehop.copy.internal.full.PrimaryCursors.Name;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.nio.ByteBuffer;
@@ -34,8 +36,6 @@ record RangeFinds(
     int batchSize) {
   private static final String RECORD_ID = "$recordId";
 
-  private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
-
   // The number of bytes of the field $recordId: its type, its name with a final zero, and a value
   // of 64 bits.
   private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
@@ -43,10 +43,8 @@ record RangeFinds(
   private BsonDocument find() {
     return new BsonDocument("find", called.collection())
         .append("batchSize", new BsonInt32(batchSize))
-        .append(
-            "readConcern",
-            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", start))
-        .append("$readPreference", PRIMARY)
+        .append("readConcern", ReadConcern.MAJORITY.asDocument().append("afterClusterTime", start))
+        .append("$readPreference", ReadPreference.primary().toDocument())
         .append("$db", new BsonString(called.database()));
   }
 
