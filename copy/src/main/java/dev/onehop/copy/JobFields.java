@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** The fields of a job's document that describe the settings and the two clusters. */
 final class JobFields {
   /** The version of the stored format. */
-  static final int FORMAT = 1;
+  private static final BsonInt32 FORMAT = new BsonInt32(1);
 
   private JobFields() {}
 
@@ -38,8 +38,9 @@ final class JobFields {
       CopySettings settings,
       @Nullable BsonDocument known)
       throws InterruptedException {
+    BsonDocument old = known == null ? new BsonDocument() : known;
     BsonDocument fields =
-        new BsonDocument("format", new BsonInt32(FORMAT))
+        new BsonDocument("format", FORMAT)
             .append("incarnation", new BsonObjectId(new ObjectId()))
             .append("phase", new BsonString(CopyPhase.START.name()))
             .append("source", identity(source))
@@ -49,10 +50,8 @@ final class JobFields {
             // Two ids of the job that this job replaces. With the old incarnation, this job makes
             // late writes of the old job's processes fail. With the id of the old plan, it removes
             // that plan.
-            .append(
-                "replaces",
-                known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
-            .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
+            .append("replaces", old.get("incarnation", BsonNull.VALUE))
+            .append("oldPlan", old.get("plan", BsonNull.VALUE));
     for (String ofRun :
         List.of(
             "orderBy",
@@ -135,10 +134,7 @@ final class JobFields {
    */
   static void requireSame(ClusterEnd source, CopySettings settings, BsonDocument known)
       throws InterruptedException {
-    if (!(known.get("format") instanceof BsonInt32 format) || format.getValue() != FORMAT) {
-      throw new CopyException(
-          "the job " + settings.job + " was begun by another version of this program");
-    }
+    requireFormat(settings, known);
     boolean reverse = known.get("reverses") instanceof BsonObjectId;
     if (reverse != settings.reverse) {
       throw new CopyException(
@@ -159,6 +155,18 @@ final class JobFields {
           "the job "
               + settings.job
               + " was begun with other collections, names, filters or operations: use the same");
+    }
+  }
+
+  /**
+   * Checks that this version of the program has begun a job.
+   *
+   * @throws CopyException if another version has begun it
+   */
+  static void requireFormat(CopySettings settings, BsonDocument known) {
+    if (!FORMAT.equals(known.get("format"))) {
+      throw new CopyException(
+          "the job " + settings.job + " was begun by another version of this program");
     }
   }
 

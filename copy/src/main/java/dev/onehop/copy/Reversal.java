@@ -97,9 +97,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
               + settings.job
               + ": the source of a reverse copy is the destination of a finished copy");
     }
-    if (!new BsonInt32(JobFields.FORMAT).equals(job.get("format"))) {
-      throw new CopyException(name + " was begun by another version of this program");
-    }
+    JobFields.requireFormat(settings, job);
     if (!new BsonString(CopyPhase.DONE.name()).equals(job.get("phase"))
         || !(job.get("finishedThere") instanceof BsonTimestamp)) {
       throw new CopyException(name + " was not finished: use onehop copy finish");
