@@ -89,16 +89,10 @@ final class BatchPlan {
     BatchPlan removal = new BatchPlan();
     work.forEach(
         (run, all) -> {
-          Target target = run.target();
-          Work there = removal.work.computeIfAbsent(run, added -> new Work(target));
-          for (List<Statement> some : List.of(all.inserts(), all.updates())) {
-            for (Statement statement : some) {
-              Statement delete = target.deleteOthers(statement.id(), List.of());
-              if (delete != null) {
-                there.deletes().add(delete);
-              }
-            }
-          }
+          Work there = new Work(run.target());
+          removal.work.put(run, there);
+          all.inserts().forEach(each -> there.deletes().add(run.target().deleteAll(each.id())));
+          all.updates().forEach(each -> there.deletes().add(run.target().deleteAll(each.id())));
         });
     return removal;
   }

@@ -196,6 +196,11 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return values;
   }
 
+  /** Creates a statement that removes all documents with an {@code _id}. */
+  Statement deleteAll(BsonValue id) {
+    return delete(id, byId(id), isPlacedById());
+  }
+
   /**
    * Creates a statement that removes all documents with an {@code _id}, except the given documents.
    * All of them have the same {@code _id}, so the statement distinguishes them by their shard keys.
@@ -205,7 +210,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
-      return delete(id, byId(id), isPlacedById());
+      return deleteAll(id);
     }
     if (isPlacedById()) {
       return null;

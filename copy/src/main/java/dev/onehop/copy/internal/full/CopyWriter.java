@@ -100,8 +100,7 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
         BsonDocument error = each.asDocument();
         int index = error.getNumber("index").intValue();
         if (error.getNumber("code").intValue() != ErrorCodes.DUPLICATE_KEY) {
-          throw new CopyException(
-              "%s: %s".formatted(name, error.getString("errmsg").getValue()));
+          throw new CopyException("%s: %s".formatted(name, error.getString("errmsg").getValue()));
         }
         refused.add(part.get(index));
         next = spec.isCapped() ? from + index + 1 : next;
@@ -132,8 +131,7 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
   /** Returns the documents that the destination does not have. */
   private List<RawBsonDocument> missing(CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
-    List<BsonValue> ids = new ArrayList<>();
-    documents.forEach(document -> ids.add(idOf(document)));
+    List<BsonValue> ids = documents.stream().map(CopyWriter::idOf).toList();
     Set<String> shardKey = spec.sharding() == null ? Set.of() : spec.sharding().key().keySet();
     Set<ByteBuffer> there = new HashSet<>();
     destination
@@ -232,12 +230,10 @@ record CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
   }
 
   private static Bson occupying(CollectionSpec spec, BsonDocument document) {
-    List<Bson> either = new ArrayList<>();
-    either.add(Filters.eq("_id", idOf(document)));
-    if (spec.sharding() != null && spec.sharding().unique()) {
-      either.add(keyOf(spec, document));
-    }
-    return Filters.or(either);
+    Bson byId = Filters.eq("_id", idOf(document));
+    return spec.sharding() != null && spec.sharding().unique()
+        ? Filters.or(byId, keyOf(spec, document))
+        : byId;
   }
 
   private static BsonDocument exactly(CollectionSpec spec, BsonDocument document) {

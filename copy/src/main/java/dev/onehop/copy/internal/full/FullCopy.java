@@ -60,7 +60,7 @@ public record FullCopy(
    */
   public void run(Lanes lanes, RangePlanner planner) throws InterruptedException {
     List<CopiedCollection> collections = new ArrayList<>();
-    List<KeyRange> open = new ArrayList<>();
+    Map<String, Queue<KeyRange>> queues = new TreeMap<>();
     for (CopiedCollection stored : plan.collections()) {
       CopiedCollection collection = stored;
       if (stored.division() == null && stored.spec().kind() != CollectionSpec.Kind.VIEW) {
@@ -69,11 +69,9 @@ public record FullCopy(
       }
       collections.add(collection);
       counts.documents.addAndGet(collection.documents());
-      open.addAll(plan.open(collection, counts));
-    }
-    Map<String, Queue<KeyRange>> queues = new TreeMap<>();
-    for (KeyRange range : open) {
-      queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
+      for (KeyRange range : plan.open(collection, counts)) {
+        queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
+      }
     }
     copy(lanes, collections, queues);
   }
