@@ -105,21 +105,20 @@ record PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
       throws InterruptedException {
     source.servers().clock().gossip(find);
     OpMsg message = OpMsg.command(find);
-    return Waits.one(
-        source
-            .shard(shard)
-            .flatMap(
-                set ->
-                    set.send(HELLO)
-                        .map(PrimaryCursors::tenure)
-                        .flatMap(
-                            tenure ->
-                                set.send(
-                                        message,
-                                        server ->
-                                            message.withFields(
-                                                fields(under, shard, server.maxWireVersion())))
-                                    .map(answer -> cursor(set, tenure, answer)))));
+    ReplicaSet set = Waits.one(source.shard(shard));
+    Tenure tenure = tenure(Waits.one(set.send(HELLO)));
+    Answer answer =
+        Waits.one(
+            set.send(
+                message,
+                server -> message.withFields(fields(under, shard, server.maxWireVersion()))));
+    Cursor cursor =
+        new Cursor(set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
+    if (!tenure.equals(cursor.tenure())) {
+      kill(cursor);
+      throw replaced();
+    }
+    return cursor;
   }
 
   /**
@@ -135,16 +134,6 @@ record PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
       fields.append("collectionUUID", called.uuid());
     }
     return fields;
-  }
-
-  private Cursor cursor(ReplicaSet set, Tenure tenure, Answer answer) {
-    Cursor cursor =
-        new Cursor(set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
-    if (!tenure.equals(cursor.tenure())) {
-      kill(cursor);
-      throw replaced();
-    }
-    return cursor;
   }
 
   /**

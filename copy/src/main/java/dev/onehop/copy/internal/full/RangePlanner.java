@@ -104,10 +104,6 @@ public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrd
     }
   }
 
-  private @Nullable RoutingTable table(String namespace) throws InterruptedException {
-    return source.isSharded() ? source.one(() -> source.servers().table(namespace, null)) : null;
-  }
-
   /** A collection with the key of its ranges, and the ranges. */
   public record Planned(CopiedCollection collection, List<KeyRange> ranges) {}
 
@@ -126,7 +122,8 @@ public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrd
       return new Planned(
           collection.planned(key, wanted, documents), inOrder(collection, key, sizes));
     }
-    RoutingTable table = table(spec.stored());
+    RoutingTable table =
+        source.isSharded() ? source.one(() -> source.servers().table(spec.stored(), null)) : null;
     if (spec.isCapped()) {
       return new Planned(
           collection.planned(KeyFields.BY_ID, null, documents),
@@ -170,12 +167,13 @@ public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrd
     return ranges == 1
         ? List.of()
         : KeySamples.quantiles(
-            samples().keys(
-                namespace,
-                shard,
-                pattern,
-                Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE),
-                size),
+            samples()
+                .keys(
+                    namespace,
+                    shard,
+                    pattern,
+                    Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE),
+                    size),
             ranges - 1);
   }
 
