@@ -63,7 +63,7 @@ record RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int 
 
   private static boolean isStale(RuntimeException failure) {
     return failure instanceof CommandFailure refusal
-        && (ErrorCodes.isStale(refusal.code()) || refusal.code() == 70);
+        && (ErrorCodes.isStale(refusal.code()) || refusal.code() == ErrorCodes.SHARD_NOT_FOUND);
   }
 
   /** A part of a range that one shard owns. */
