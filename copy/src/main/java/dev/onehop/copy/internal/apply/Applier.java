@@ -150,20 +150,17 @@ public final class Applier {
   public Mono<ApplyStatus> status() {
     return Mono.from(group.place())
         .map(Checkpoint::clusterTime)
-        .flatMap(
-            applied ->
-                source
-                    .now()
-                    .map(
-                        now ->
-                            new ApplyStatus(
-                                sink.events(),
-                                applied,
-                                now,
-                                // If other processes have channels, the exactFrom of these channels
-                                // is unknown. The status then has the present time, which is not
-                                // applied yet, so the status is not exact.
-                                sink.isWhole() ? sink.exactFrom() : now)));
+        .zipWhen(
+            applied -> source.now(),
+            (applied, now) ->
+                new ApplyStatus(
+                    sink.events(),
+                    applied,
+                    now,
+                    // If other processes have channels, the exactFrom of these channels is unknown.
+                    // The status then has the present time, which is not applied yet, so the status
+                    // is not exact.
+                    sink.isWhole() ? sink.exactFrom() : now));
   }
 
   /**

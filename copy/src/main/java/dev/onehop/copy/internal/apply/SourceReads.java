@@ -73,15 +73,7 @@ record SourceReads(MongoClient source) {
       @Nullable BsonBinary uuid,
       List<BsonValue> ids,
       @Nullable BsonDocument filter) {
-    return Mono.defer(() -> attempt(namespace, uuid, ids, filter)).retryWhen(untilThere());
-  }
-
-  private Mono<Documents> attempt(
-      MongoNamespace namespace,
-      @Nullable BsonBinary uuid,
-      List<BsonValue> ids,
-      @Nullable BsonDocument filter) {
-    return now()
+    return ClusterEnd.latestTime(source)
         .flatMap(
             time ->
                 name(namespace, uuid)
@@ -95,7 +87,8 @@ record SourceReads(MongoClient source) {
                                 .filterWhen(found -> name(namespace, uuid).map(name::equals))
                                 .switchIfEmpty(Mono.error(SourceReads::renamed)))
                     .map(found -> new Documents(time, byId(found), false))
-                    .defaultIfEmpty(new Documents(time, Map.of(), true)));
+                    .defaultIfEmpty(new Documents(time, Map.of(), true)))
+        .retryWhen(untilThere());
   }
 
   private static MongoException renamed() {
