@@ -205,31 +205,24 @@ public record Mapping(
     if (inverse) {
       return origins(database);
     }
-    Set<String> databases = new TreeSet<>();
-    databases.add(renamed.getOrDefault(database, database));
-    renamed.forEach(
-        (from, to) -> {
-          if (from.startsWith(database + ".")) {
-            databases.add(databaseOf(to));
-          }
-        });
-    return databases;
+    Stream<String> ofCollections =
+        renamed.entrySet().stream()
+            .filter(name -> name.getKey().startsWith(database + "."))
+            .map(name -> databaseOf(name.getValue()));
+    return Stream.concat(Stream.of(renamed.getOrDefault(database, database)), ofCollections)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** The databases whose collections may map to a database. */
   private Set<String> origins(String database) {
-    Set<String> origins = new TreeSet<>();
-    if (!renamed.containsKey(database)) {
-      origins.add(database);
-    }
-    renamed.forEach(
-        (from, to) -> {
-          if (databaseOf(to).equals(database)) {
-            origins.add(databaseOf(from));
-          }
-        });
-    origins.removeIf(origin -> !concernsForward(origin));
-    return origins;
+    Stream<String> own = renamed.containsKey(database) ? Stream.empty() : Stream.of(database);
+    Stream<String> others =
+        renamed.entrySet().stream()
+            .filter(name -> databaseOf(name.getValue()).equals(database))
+            .map(name -> databaseOf(name.getKey()));
+    return Stream.concat(own, others)
+        .filter(this::concernsForward)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /**
@@ -260,13 +253,10 @@ public record Mapping(
    * collections are copied.
    */
   public boolean splits(String database) {
-    if (inverse) {
-      Set<String> origins = origins(database);
-      return origins.size() != 1
-          || renamed.values().stream().anyMatch(to -> to.startsWith(database + "."))
-          || splitsForward(origins.iterator().next());
-    }
-    return splitsForward(database);
+    Set<String> origins = inverse ? origins(database) : Set.of(database);
+    return origins.size() != 1
+        || (inverse && renamed.values().stream().anyMatch(to -> to.startsWith(database + ".")))
+        || splitsForward(origins.iterator().next());
   }
 
   private boolean splitsForward(String database) {
