@@ -159,13 +159,9 @@ record JobStart(
       throw new CopyException("the selection includes no collection of the source");
     }
     List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
-    settings
-        .mapping
-        .unused(namespaces)
-        .forEach(
-            pattern ->
-                notes.accept(
-                    "the source has no collection yet that matches '%s'".formatted(pattern)));
+    for (String pattern : settings.mapping.unused(namespaces)) {
+      notes.accept("the source has no collection yet that matches '%s'".formatted(pattern));
+    }
   }
 
   /**

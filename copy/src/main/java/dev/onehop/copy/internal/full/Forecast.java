@@ -12,6 +12,8 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,21 +31,6 @@ import org.bson.BsonString;
 public record Forecast(ClusterEnd source) {
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int BATCH = 1_000;
-
-  /** The size of all collections on a shard together, and the name and size of the largest one. */
-  private static final class Load {
-    private Size size = Size.NONE;
-    private String largest = "";
-    private long largestBytes = -1;
-
-    void add(String namespace, Size more) {
-      size = size.plus(more);
-      if (more.bytes() > largestBytes) {
-        largest = namespace;
-        largestBytes = more.bytes();
-      }
-    }
-  }
 
   /**
    * Compares the estimated time of the copy with the window of the source's oplogs.
@@ -79,7 +66,8 @@ public record Forecast(ClusterEnd source) {
       List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
       throws InterruptedException {
     KeySamples samples = new KeySamples(source);
-    Map<String, Load> loads = new TreeMap<>();
+    // The sizes of the collections of each shard.
+    Map<String, Map<String, Size>> loads = new TreeMap<>();
     Size all = Size.NONE;
     for (CollectionSpec spec : specs) {
       if (spec.kind() == CollectionSpec.Kind.VIEW) {
@@ -94,15 +82,20 @@ public record Forecast(ClusterEnd source) {
       for (Map.Entry<String, Size> shard : sizes.entrySet()) {
         all = all.plus(shard.getValue());
         loads
-            .computeIfAbsent(shard.getKey(), id -> new Load())
-            .add(spec.stored(), shard.getValue());
+            .computeIfAbsent(shard.getKey(), id -> new TreeMap<>())
+            .put(spec.stored(), shard.getValue());
       }
     }
     double seconds = Math.max(all.documents() / documentsPerSecond, all.bytes() / bytesPerSecond);
-    for (Map.Entry<String, Load> shard : loads.entrySet()) {
-      Load load = shard.getValue();
-      if (load.size.bytes() > 0) {
-        seconds = Math.max(seconds, load.size.bytes() / speed(shard.getKey(), load.largest));
+    for (Map.Entry<String, Map<String, Size>> shard : loads.entrySet()) {
+      Map<String, Size> load = shard.getValue();
+      long bytes = load.values().stream().mapToLong(Size::bytes).sum();
+      if (bytes > 0) {
+        Map.Entry<String, Size> largest =
+            Collections.max(
+                load.entrySet(),
+                Map.Entry.comparingByValue(Comparator.comparingLong(Size::bytes)));
+        seconds = Math.max(seconds, bytes / speed(shard.getKey(), largest.getKey()));
       }
     }
     return Duration.ofMillis((long) (seconds * 1_000));
