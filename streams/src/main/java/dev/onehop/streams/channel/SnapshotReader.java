@@ -7,6 +7,7 @@ import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.Snapshot;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Pauses;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -20,7 +21,6 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.util.retry.Retry;
 
 /**
  * Reads a collection in the order of {@code _id}, with read concern {@code snapshot}. A snapshot at
@@ -101,10 +101,7 @@ final class SnapshotReader {
                     .doOnComplete(() -> scan.ended = true)
                     .take(LONGEST)
                     .doOnNext(read -> scan.last = read.id()))
-        .retryWhen(
-            Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(100))
-                .maxBackoff(Duration.ofSeconds(2))
-                .filter(SnapshotReader::isPassing))
+        .retryWhen(Pauses.whenever(SnapshotReader::isPassing))
         .repeat(() -> !scan.ended);
   }
 

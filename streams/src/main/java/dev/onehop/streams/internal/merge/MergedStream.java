@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * The merged stream of all shards. The publisher is cold: each subscriber has its own connections
@@ -51,10 +50,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
     return cluster
         .open()
         .map(Cluster.Opening::start)
-        .retryWhen(
-            Retry.backoff(Long.MAX_VALUE, Pauses.after(1))
-                .maxBackoff(Pauses.after(Integer.MAX_VALUE))
-                .filter(ReadFailure::isPassing))
+        .retryWhen(Pauses.whenever(ReadFailure::isPassing))
         .onErrorMap(ReadFailure.class, ReadFailure::getCause)
         .doFinally(end -> cluster.close());
   }

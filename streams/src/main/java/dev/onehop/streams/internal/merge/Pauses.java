@@ -1,9 +1,11 @@
 package dev.onehop.streams.internal.merge;
 
 import java.time.Duration;
+import java.util.function.Predicate;
+import reactor.util.retry.Retry;
 
 /** The pauses before retries. */
-final class Pauses {
+public final class Pauses {
   private static final Duration FIRST = Duration.ofMillis(100);
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
@@ -17,5 +19,10 @@ final class Pauses {
   static Duration after(int failures) {
     Duration pause = FIRST.multipliedBy(1L << Math.min(failures - 1, 10));
     return pause.compareTo(LONGEST) < 0 ? pause : LONGEST;
+  }
+
+  /** Retries after these failures, without a limit. */
+  public static Retry whenever(Predicate<? super Throwable> passing) {
+    return Retry.backoff(Long.MAX_VALUE, FIRST).maxBackoff(LONGEST).filter(passing);
   }
 }

@@ -4,8 +4,6 @@ import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.streams.internal.merge.ShardStream.Large;
 import dev.onehop.streams.internal.merge.ShardStream.Place;
-import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -42,8 +40,8 @@ final class LargeEvent {
     return stream
         .opened(() -> command.narrow(place.after(), stream.token(place)))
         .flatMap(
-            answer -> {
-              Batch first = stream.noted(answer.document());
+            reply -> {
+              Batch first = stream.noted(reply);
               return first.events().isEmpty()
                   ? stream.more(NARROW).map(stream::noted)
                   : Mono.just(first);
@@ -51,11 +49,7 @@ final class LargeEvent {
         .flatMap(
             batch ->
                 batch.events().isEmpty()
-                    // The event was not found after the position. This error makes the reader open
-                    // the stream again.
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
+                    ? Mono.error(Failures.cursorNotFound("no event was found"))
                     : Mono.just(batch.events().get(0)));
   }
 
@@ -67,7 +61,7 @@ final class LargeEvent {
     Fragments fragments = new Fragments();
     return stream
         .opened(() -> command.split(place.after(), stream.token(place)))
-        .flatMap(answer -> collect(ServerStream.batch(answer.document()), fragments))
+        .flatMap(reply -> collect(ServerStream.batch(reply), fragments))
         .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(
             event ->
@@ -92,9 +86,7 @@ final class LargeEvent {
         .flatMap(
             more ->
                 more.events().isEmpty()
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no fragment was found"))
+                    ? Mono.error(Failures.cursorNotFound("no fragment was found"))
                     : collect(more, into));
   }
 

@@ -6,11 +6,11 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.streams.internal.merge.Pauses;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -24,7 +24,6 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Adds {@code fullDocument} to the update events of a shard, as a mongos does for {@code
@@ -41,8 +40,6 @@ final class Lookups {
   private static final int MOST_BYTES_OF_EVENT = 16 << 20;
   private static final int MOST_BYTES_AT_ONCE = 8 << 20;
   private static final int CHANGE_STREAM_FATAL_ERROR = 280;
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   private final ClusterServers servers;
@@ -92,9 +89,7 @@ final class Lookups {
 
   private static <T> Mono<T> retried(Mono<T> command) {
     return command.retryWhen(
-        Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-            .maxBackoff(LONGEST_PAUSE)
-            .filter(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING));
+        Pauses.whenever(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING));
   }
 
   private Mono<BsonValue> find(RawBsonDocument event) {
@@ -109,18 +104,13 @@ final class Lookups {
                   .append("filter", KeyAfterUpdate.filter(event))
                   .append("limit", new BsonInt32(1))
                   .append("singleBatch", BsonBoolean.TRUE)
-                  .append("readConcern", readConcern)
-                  .append("$db", namespace.getString("db"));
+                  .append("readConcern", readConcern);
           servers.clock().gossip(find);
           return servers
               .seeds()
               .run(namespace.getString("db").getValue(), find)
-              .map(
-                  reply ->
-                      CursorReplies.documents(reply).stream()
-                          .<BsonValue>map(document -> document)
-                          .findFirst()
-                          .orElse(BsonNull.VALUE));
+              .map(CursorReplies::documents)
+              .map(found -> found.isEmpty() ? BsonNull.VALUE : found.get(0));
         });
   }
 
