@@ -17,6 +17,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
@@ -143,8 +144,8 @@ final class SnapshotReader {
   private Read read(RawBsonDocument document, BsonTimestamp time) {
     BsonDocument documentKey = new BsonDocument();
     for (String field : key) {
-      BsonPath.Located value = BsonPath.of(field).find(document);
-      documentKey.append(field, value == null ? BsonNull.VALUE : value.value());
+      BsonValue value = BsonPath.of(field).value(document);
+      documentKey.append(field, value == null ? BsonNull.VALUE : value);
     }
     SortedId id = SortedId.of(document, ID);
     documentKey.append(ID, id.value());

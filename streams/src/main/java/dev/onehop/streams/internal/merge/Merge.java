@@ -1,5 +1,6 @@
 package dev.onehop.streams.internal.merge;
 
+import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
@@ -51,6 +52,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 final class Merge {
+  private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
+
   private final Order order;
   private final boolean placed;
   private final boolean grouped;
@@ -63,7 +66,7 @@ final class Merge {
   private String known;
   private @Nullable String fence;
   private String released;
-  // The type bits of the event whose token is the last released token.
+  // The field _typeBits of the last released token. Usually the token has no such field.
   private @Nullable BsonValue typeBits;
   private boolean ended;
 
@@ -206,7 +209,7 @@ final class Merge {
 
   private void released(Item item) {
     if (isSinglePlace() && item.token().compareTo(released) >= 0) {
-      typeBits = ShardReader.typeBits(item.event());
+      typeBits = TYPE_BITS.value(item.event());
     }
     released = Tokens.max(released, item.token());
   }

@@ -6,11 +6,11 @@ import dev.onehop.streams.observation.StreamMeters;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import org.bson.BsonDateTime;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -80,9 +80,7 @@ final class ShardMeter {
 
   private double awaited() {
     Long since = awaitedSinceNanos;
-    return since == null
-        ? 0
-        : (System.nanoTime() - since) / (double) Duration.ofSeconds(1).toNanos();
+    return since == null ? 0 : (System.nanoTime() - since) / 1e9;
   }
 
   private double oplogLeft() {
@@ -90,22 +88,19 @@ final class ShardMeter {
     return first == null ? Double.NaN : Math.max(0, all.given(shard) - first.getTime());
   }
 
-  /**
-   * Reads the time of the oldest entry in the oplog. Returns false if the user lacks the right to
-   * read it.
-   */
-  Mono<Boolean> readOplog() {
+  /** Reads the time of the oldest entry in the oplog. Never fails. */
+  Mono<BsonTimestamp> readOplog() {
     return stream
         .oplogBegin()
-        .map(
+        .doOnNext(
             first -> {
               if (oldest == null) {
                 gauge(StreamMeters.OPLOG_LEFT, ShardMeter::oplogLeft);
               }
               oldest = first;
-              return true;
             })
-        .defaultIfEmpty(false);
+        .switchIfEmpty(Mono.fromRunnable(() -> all.oplogRefused(shard)))
+        .onErrorComplete();
   }
 
   /**
@@ -133,15 +128,10 @@ final class ShardMeter {
   }
 
   private void lag(RawBsonDocument event) {
-    BsonPath.Located wall = WALL_TIME.find(event);
-    if (wall != null && wall.value().isDateTime()) {
-      lag("wallTime", wall.value().asDateTime().getValue());
-      return;
-    }
-    BsonPath.Located time = CLUSTER_TIME.find(event);
-    if (time != null && time.value().isTimestamp()) {
-      long seconds = time.value().asTimestamp().getTime();
-      lag("clusterTime", TimeUnit.SECONDS.toMillis(seconds));
+    if (WALL_TIME.value(event) instanceof BsonDateTime wall) {
+      lag("wallTime", wall.getValue());
+    } else if (CLUSTER_TIME.value(event) instanceof BsonTimestamp time) {
+      lag("clusterTime", TimeUnit.SECONDS.toMillis(time.getTime()));
     }
   }
 

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,8 +26,8 @@ import reactor.core.publisher.Sinks;
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
-  private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final BsonString INVALIDATE = new BsonString("invalidate");
 
   // This time is short, because only an empty reply shows that a transaction has no more events.
   // The server sends an empty reply only at the end of this time.
@@ -185,7 +185,7 @@ final class ShardReader {
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
-    boolean given = last != null && (isInvalidate(last.event()) || last.token().equals(token));
+    boolean given = last != null && (INVALIDATE.equals(TYPE.value(last.event())) || last.token().equals(token));
     String end = last != null && given ? last.token() : token;
     if (end == null) {
       give(items, null, false);
@@ -220,29 +220,10 @@ final class ShardReader {
   }
 
   static String token(BsonDocument event) {
-    BsonPath.Located found = event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
-    var value = found == null ? TOKEN.find(event) : found.value();
-    if (value == null || !value.isString()) {
+    if (!(TOKEN.value(event) instanceof BsonString token)) {
       throw new IllegalStateException("an event has no _id: the pipeline must keep this field");
     }
-    return value.asString().getValue();
-  }
-
-  /**
-   * The field {@code _typeBits} of an event's token; null if the token has no such field, which is
-   * usual.
-   */
-  static @Nullable BsonValue typeBits(BsonDocument event) {
-    if (!(event instanceof RawBsonDocument raw)) {
-      return TYPE_BITS.find(event);
-    }
-    BsonPath.Located found = TYPE_BITS.find(raw);
-    return found == null ? null : found.value();
-  }
-
-  private static boolean isInvalidate(BsonDocument event) {
-    var type = TYPE.find(event);
-    return type != null && type.isString() && type.asString().getValue().equals("invalidate");
+    return token.getValue();
   }
 
   private void failed(Throwable failure) {

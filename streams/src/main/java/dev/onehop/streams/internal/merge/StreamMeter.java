@@ -21,12 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** The meters of one subscription. Other threads read the gauges. */
 final class StreamMeter {
   private static final Logger log = LoggerFactory.getLogger(StreamMeter.class);
-  private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Duration FIRST_OPLOGS = Duration.ofSeconds(1);
   private static final Duration BETWEEN_OPLOGS = Duration.ofSeconds(10);
 
@@ -52,14 +50,11 @@ final class StreamMeter {
     this.released = lag(StreamMeters.LAG_RELEASED, tags);
     this.stalled =
         gauge(
-            StreamMeters.STALLED,
-            tags,
-            watch,
-            its -> its.stalledNanos(System.nanoTime()) / (double) SECOND.toNanos());
+            StreamMeters.STALLED, tags, watch, its -> its.stalledNanos(System.nanoTime()) / 1e9);
     this.oplogs =
         Flux.interval(FIRST_OPLOGS, BETWEEN_OPLOGS)
             .onBackpressureDrop()
-            .concatMap(tick -> Flux.fromIterable(shards.values()).flatMap(this::readOplog))
+            .concatMap(tick -> Flux.fromIterable(shards.values()).flatMap(ShardMeter::readOplog))
             .subscribe();
   }
 
@@ -103,20 +98,14 @@ final class StreamMeter {
     return meter;
   }
 
-  private Mono<Void> readOplog(ShardMeter shard) {
-    return shard
-        .readOplog()
-        .doOnNext(
-            read -> {
-              if (!read && refused.compareAndSet(false, true)) {
-                log.info(
-                    "the time until events are lost is not measured for shard {}, because its"
-                        + " oplog can't be read: the user needs the action find on local.oplog.rs",
-                    shard.shard());
-              }
-            })
-        .onErrorComplete()
-        .then();
+  /** Called when the user lacks the right to read a shard's oplog. */
+  void oplogRefused(String shard) {
+    if (refused.compareAndSet(false, true)) {
+      log.info(
+          "the time until events are lost is not measured for shard {}, because its oplog can't be"
+              + " read: the user needs the action find on local.oplog.rs",
+          shard);
+    }
   }
 
   void started(Checkpoint at) {

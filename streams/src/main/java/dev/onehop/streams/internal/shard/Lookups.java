@@ -81,8 +81,7 @@ final class Lookups {
   }
 
   private Mono<RawBsonDocument> lookedUp(RawBsonDocument event) {
-    BsonPath.Located type = TYPE.find(event);
-    return type != null && type.value().equals(UPDATE)
+    return UPDATE.equals(TYPE.value(event))
         ? retried(find(event)).map(found -> with(event, found))
         : Mono.just(event);
   }
