@@ -167,12 +167,7 @@ public final class ShardParts implements AutoCloseable {
 
   private Runnable use() {
     users.incrementAndGet();
-    AtomicBoolean released = new AtomicBoolean();
-    return () -> {
-      if (released.compareAndSet(false, true)) {
-        release();
-      }
-    };
+    return this::release;
   }
 
   private void release() {

@@ -101,7 +101,7 @@ public final class ChannelGroup {
         end -> {
           LeaseKeeper keeper =
               new LeaseKeeper(
-                  settings.leases.apply(settings.times.lease()),
+                  store(),
                   settings.channels,
                   ProcessHandle.current().pid() + "-" + new ObjectId(),
                   settings.times,
@@ -153,9 +153,7 @@ public final class ChannelGroup {
    * @return empty before the group has started
    */
   public Publisher<Checkpoint> place() {
-    return settings
-        .leases
-        .apply(settings.times.lease())
+    return store()
         .read()
         .filter(view -> view.leases().size() == settings.channels)
         .map(
@@ -171,9 +169,7 @@ public final class ChannelGroup {
    * member writes then, and the next member gets all channels at once.
    */
   public Publisher<Void> released() {
-    return settings
-        .leases
-        .apply(settings.times.lease())
+    return store()
         .read()
         .filter(
             view ->
@@ -182,6 +178,10 @@ public final class ChannelGroup {
                         .allMatch(lease -> lease.owner() == null || lease.expired()))
         .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
         .then();
+  }
+
+  private LeaseStore store() {
+    return settings.leases.apply(settings.times.lease());
   }
 
   /** The channel of an event in the server's format. */

@@ -8,6 +8,7 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,12 +76,8 @@ final class LeaseKeeper implements GroupWork.Owner {
     }
   }
 
-  /** Creates the work of a member. The work reports to the owner. */
-  interface Works {
-    GroupWork of(GroupWork.Owner owner);
-  }
-
   /**
+   * @param works creates the work of a member. The work reports to the owner
    * @param start the publisher of the group's start; subscribed to only if the group does not exist
    *     yet
    * @param sink receives the completion or the failure of the membership
@@ -90,14 +87,14 @@ final class LeaseKeeper implements GroupWork.Owner {
       int channels,
       String member,
       GroupTimes times,
-      Works works,
+      Function<GroupWork.Owner, GroupWork> works,
       Mono<Checkpoint> start,
       MonoSink<Void> sink) {
     this.store = store;
     this.channels = channels;
     this.member = member;
     this.times = times;
-    this.work = works.of(this);
+    this.work = works.apply(this);
     this.start = start;
     this.sink = sink;
     thread.setDaemon(true);

@@ -64,11 +64,7 @@ final class SnapshotReader {
    * @param at the cluster time of the snapshot
    * @param event the document as an {@code insert} event
    */
-  record Read(SortedId id, BsonTimestamp at, int channel, StreamEvent.Change event) {
-    long bytes() {
-      return Channels.bytes(event);
-    }
-  }
+  record Read(SortedId id, BsonTimestamp at, int channel, StreamEvent.Change event) {}
 
   /** The progress of a scan. Used by one thread at a time. */
   static final class Scan {

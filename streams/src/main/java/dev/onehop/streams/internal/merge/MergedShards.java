@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * The shards of a {@link Merge}. Reads the events of the shards and the placement when the merge
  * needs them. When the placement changes, shards are added and removed.
  *
- * <p>Used by one thread at a time. Replies are handled in {@link ShardReader.Owner#post}.
+ * <p>Used by one thread at a time. Replies are handled in {@link MergedSubscription#post}.
  */
 final class MergedShards {
   private static final Logger log = LoggerFactory.getLogger(MergedShards.class);
@@ -36,7 +36,7 @@ final class MergedShards {
   private final Cluster cluster;
   private final MergeSettings settings;
   private final @Nullable StreamMeter meters;
-  private final ShardReader.Owner owner;
+  private final MergedSubscription owner;
   private final Merge merge;
   private final Map<String, ShardReader> readers = new HashMap<>();
   private final Map<String, Leaving> leaving = new HashMap<>();
@@ -52,7 +52,7 @@ final class MergedShards {
       Cluster.Opening opening,
       MergeSettings settings,
       @Nullable StreamMeter meters,
-      ShardReader.Owner owner) {
+      MergedSubscription owner) {
     this.cluster = cluster;
     this.settings = settings;
     this.meters = meters;

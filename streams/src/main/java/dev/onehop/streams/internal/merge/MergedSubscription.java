@@ -34,7 +34,7 @@ import reactor.core.scheduler.Schedulers;
  * makes the {@link MergedShards} read. Replies are queued. One thread at a time handles them; it is
  * a thread on which a reply has arrived.
  */
-final class MergedSubscription implements Bursts, ShardReader.Owner {
+final class MergedSubscription implements Bursts {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
@@ -143,21 +143,19 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
     drain();
   }
 
-  @Override
-  public void post(Runnable task) {
+  /** Runs the handling of a reply. One task runs at a time. */
+  void post(Runnable task) {
     answers.add(task);
     drain();
   }
 
-  @Override
-  public void received(String shard, List<Item> items, @Nullable String token) {
+  void received(String shard, List<Item> items, @Nullable String token) {
     if (shards != null && shards.has(shard)) {
       shards.merge().received(shard, items, token);
     }
   }
 
-  @Override
-  public void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
+  void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
     if (settings.historyLost() == HistoryLostPolicy.CONTINUE && shards != null) {
       shards.merge().skip(shard, to);
     }
@@ -172,13 +170,12 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
     }
   }
 
-  @Override
-  public void failed(Throwable cause) {
+  void failed(Throwable cause) {
     failure = cause;
   }
 
-  @Override
-  public void wakeIn(Duration time) {
+  /** Reads again after this time. */
+  void wakeIn(Duration time) {
     long at = System.nanoTime() + time.toNanos();
     if (wake != null) {
       if (wakeNanos - at <= 0) {

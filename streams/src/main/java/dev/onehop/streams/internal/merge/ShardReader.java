@@ -21,7 +21,7 @@ import reactor.core.publisher.Sinks;
  * Reads the stream of one shard, one request at a time. It opens the stream again after a failure,
  * and skips events that are too large to be sent.
  *
- * <p>Used by one thread at a time. Replies are handled in {@link Owner#post}.
+ * <p>Used by one thread at a time. Replies are handled in {@link MergedSubscription#post}.
  */
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
@@ -36,7 +36,7 @@ final class ShardReader {
   private final String shard;
   private final ShardStream stream;
   private final Duration heartbeatInterval;
-  private final Owner owner;
+  private final MergedSubscription owner;
   private final @Nullable ShardMeter meter;
   private final @Nullable Transactions transactions;
   private final Sinks.Empty<Void> closed = Sinks.empty();
@@ -50,21 +50,6 @@ final class ShardReader {
   private int failures;
   private long pausedUntilNanos = System.nanoTime();
 
-  /** The owner of a reader. */
-  interface Owner {
-    /** Runs the handling of a reply. One task runs at a time. */
-    void post(Runnable task);
-
-    /** Reads again after this time. */
-    void wakeIn(Duration time);
-
-    void received(String shard, List<Item> items, @Nullable String token);
-
-    void lost(String shard, BsonTimestamp from, BsonTimestamp to);
-
-    void failed(Throwable cause);
-  }
-
   /**
    * @param meter the shard's meters; null if nothing is measured
    */
@@ -74,7 +59,7 @@ final class ShardReader {
       String after,
       MergeSettings settings,
       @Nullable ShardMeter meter,
-      Owner owner) {
+      MergedSubscription owner) {
     this.shard = shard;
     this.meter = meter;
     this.stream = stream;
