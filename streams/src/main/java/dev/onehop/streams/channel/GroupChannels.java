@@ -237,7 +237,7 @@ final class GroupChannels {
    * barrier.
    */
   @Nullable Entry reachedBarrier() {
-    return stopped || !isIdle() ? null : barrier;
+    return barrier == null || stopped || !isIdle() ? null : barrier;
   }
 
   /** Continues after a barrier that was processed. */

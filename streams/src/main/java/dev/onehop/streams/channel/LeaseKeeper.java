@@ -8,6 +8,8 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,10 +40,9 @@ final class LeaseKeeper implements GroupWork.Owner {
   private final MonoSink<Void> sink;
   private final Thread thread = new Thread(this::run, "onehop-leases");
 
-  // Guarded by the lock of this object.
-  private boolean changed;
-  private boolean leaving;
-  private @Nullable Throwable failure;
+  private final Semaphore changes = new Semaphore(0);
+  private volatile boolean leaving;
+  private volatile @Nullable Throwable failure;
 
   // Used by the thread only.
   private String group = "";
@@ -111,9 +112,8 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   @Override
-  public synchronized void changed() {
-    changed = true;
-    notifyAll();
+  public void changed() {
+    changes.release();
   }
 
   @Override
@@ -130,7 +130,7 @@ final class LeaseKeeper implements GroupWork.Owner {
   private void run() {
     try {
       create();
-      while (!isLeaving()) {
+      while (!leaving) {
         await(look() ? times.soon() : times.renewal());
       }
     } catch (RuntimeException | Error unexpected) {
@@ -141,22 +141,15 @@ final class LeaseKeeper implements GroupWork.Owner {
     end();
   }
 
-  private synchronized boolean isLeaving() {
-    return leaving;
-  }
-
-  private synchronized void await(Duration most) throws InterruptedException {
-    long until = System.nanoTime() + most.toNanos();
-    long left = most.toNanos();
-    while (!changed && left > 0) {
-      wait(left / 1_000_000 + 1);
-      left = until - System.nanoTime();
+  /** Waits for a change, or until the time has passed. */
+  private void await(Duration most) throws InterruptedException {
+    if (changes.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS)) {
+      changes.drainPermits();
     }
-    changed = false;
   }
 
   private void create() throws InterruptedException {
-    while (!isLeaving()) {
+    while (!leaving) {
       try {
         Group made = store.create(start).timeout(CREATING, NoAnswer.within(CREATING)).block();
         if (made != null) {
@@ -296,10 +289,7 @@ final class LeaseKeeper implements GroupWork.Owner {
       failed(unexpected);
     }
     work.close();
-    Throwable cause;
-    synchronized (this) {
-      cause = failure;
-    }
+    Throwable cause = failure;
     if (cause == null) {
       sink.success();
     } else {

@@ -27,8 +27,14 @@ import reactor.core.publisher.Flux;
  * Reads a collection in the order of {@code _id}, with read concern {@code snapshot}. A snapshot at
  * a newer cluster time replaces the current one about once a minute, because servers keep snapshots
  * for five minutes by default. Thread-safe.
+ *
+ * @param key the names of the shard key's fields, except {@code _id}, in order
  */
-final class SnapshotReader {
+record SnapshotReader(
+    MongoClient client,
+    MongoCollection<?> source,
+    List<String> key,
+    ToIntFunction<RawBsonDocument> channelOf) {
   private static final String ID = "_id";
   private static final BsonDocument BY_ID = new BsonDocument(ID, new BsonInt32(1));
   private static final Duration LONGEST = Duration.ofMinutes(1);
@@ -38,25 +44,6 @@ final class SnapshotReader {
    * continues with a newer snapshot.
    */
   private static final Set<Integer> PAST_IS_GONE = Set.of(43, 239, 246);
-
-  private final MongoClient client;
-  private final MongoCollection<?> source;
-  private final List<String> key;
-  private final ToIntFunction<RawBsonDocument> channelOf;
-
-  /**
-   * @param key the names of the shard key's fields, except {@code _id}, in order
-   */
-  SnapshotReader(
-      MongoClient client,
-      MongoCollection<?> source,
-      List<String> key,
-      ToIntFunction<RawBsonDocument> channelOf) {
-    this.client = client;
-    this.source = source;
-    this.key = key;
-    this.channelOf = channelOf;
-  }
 
   /**
    * A document that was read.

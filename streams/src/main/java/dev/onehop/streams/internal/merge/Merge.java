@@ -1,6 +1,5 @@
 package dev.onehop.streams.internal.merge;
 
-import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
@@ -52,8 +51,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 final class Merge {
-  private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
-
   private final Order order;
   private final boolean placed;
   private final boolean grouped;
@@ -209,7 +206,7 @@ final class Merge {
 
   private void released(Item item) {
     if (isSinglePlace() && item.token().compareTo(released) >= 0) {
-      typeBits = TYPE_BITS.value(item.event());
+      typeBits = ShardReader.TYPE_BITS.value(item.event());
     }
     released = Tokens.max(released, item.token());
   }

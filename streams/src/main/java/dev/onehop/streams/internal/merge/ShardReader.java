@@ -26,6 +26,7 @@ import reactor.core.publisher.Sinks;
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
+  static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
   private static final BsonString INVALIDATE = new BsonString("invalidate");
 

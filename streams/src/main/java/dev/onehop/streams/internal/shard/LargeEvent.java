@@ -11,20 +11,12 @@ import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
 /** Reads an event that is too large to be sent like other events. */
-final class LargeEvent {
+record LargeEvent(ServerStream stream, StreamCommand command) {
   /**
    * The longest time for which the server may search for the event or the next fragment. Usually it
    * replies at once, because the event exists.
    */
   private static final Duration NARROW = Duration.ofSeconds(1);
-
-  private final ServerStream stream;
-  private final StreamCommand command;
-
-  LargeEvent(ServerStream stream, StreamCommand command) {
-    this.stream = stream;
-    this.command = command;
-  }
 
   /** The first event after a position. It is complete, or has only its small fields. */
   Mono<Large> read(Place place) {

@@ -32,8 +32,12 @@ import reactor.core.publisher.Mono;
  * later time. A lookup also finds a document whose shard key the update has changed; a mongos would
  * not find it. After the lookups, the shard applies the stages of the pipeline that come after the
  * lookup.
+ *
+ * @param servers the servers, whose seeds are mongoses. The events come from these servers, too, so
+ *     the clock of this object has reached the cluster times of the events
+ * @param command the command of the stream with the application's settings
  */
-final class Lookups {
+record Lookups(ClusterServers servers, StreamCommand command) {
   private static final BsonPath TYPE = BsonPath.of("operationType");
   private static final BsonString UPDATE = new BsonString("update");
   private static final int AT_ONCE = 64;
@@ -41,27 +45,6 @@ final class Lookups {
   private static final int MOST_BYTES_AT_ONCE = 8 << 20;
   private static final int CHANGE_STREAM_FATAL_ERROR = 280;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
-
-  private final ClusterServers servers;
-  private final StreamCommand command;
-
-  /**
-   * @param servers the servers, whose seeds are mongoses. The events come from these servers, too,
-   *     so the clock of this object has reached the cluster times of the events
-   * @param command the command of the stream with the application's settings
-   */
-  Lookups(ClusterServers servers, StreamCommand command) {
-    this.servers = servers;
-    this.command = command;
-  }
-
-  /**
-   * The command that opens the stream with all stages of the application, so that the server checks
-   * the stages.
-   */
-  BsonDocument check(String after) {
-    return command.check(after);
-  }
 
   /**
    * The batch with looked-up documents, after all stages of the pipeline.

@@ -123,14 +123,14 @@ final class ServerStream implements ShardStream {
   }
 
   /**
-   * Makes the server check all stages once, because the stages after the lookups are not part of
-   * the stream's command.
+   * Makes the server check all stages of the application once, because the stages after the lookups
+   * are not part of this stream's command.
    */
   private Mono<Void> check(Place place) {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.check(place.after())).doOnNext(reply -> checked = true).then();
+        : opened(() -> after.command().check(place.after())).doOnNext(reply -> checked = true).then();
   }
 
   /** The batch with looked-up documents. */
