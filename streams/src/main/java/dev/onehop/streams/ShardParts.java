@@ -73,7 +73,7 @@ public final class ShardParts implements AutoCloseable {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
       return new Shards(
           Set.copyOf(ids),
-          placement == null ? null : Tokens.highWater(Tokens.next(placement.through())));
+          placement == null ? null : Tokens.after(placement.through()));
     }
   }
 

@@ -101,12 +101,7 @@ public final class FencedSink implements ChannelSink {
       Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
     this.client = Objects.requireNonNull(client, "client");
     this.target = target.withDocumentClass(BsonDocument.class);
-    this.states =
-        states
-            .withDocumentClass(BsonDocument.class)
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.MAJORITY)
-            .withWriteConcern(WriteConcern.MAJORITY);
+    this.states = MongoLeases.durable(states);
     this.writes = Objects.requireNonNull(writes, "writes");
   }
 

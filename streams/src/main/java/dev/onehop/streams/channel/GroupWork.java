@@ -6,9 +6,6 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.function.ToIntFunction;
-import org.bson.RawBsonDocument;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,21 +55,14 @@ final class GroupWork implements ChannelFeed.Receiver {
     void failed(Throwable cause);
   }
 
-  GroupWork(
-      int count,
-      ToIntFunction<RawBsonDocument> channelOf,
-      int batch,
-      int limit,
-      Function<Checkpoint, Publisher<StreamEvent>> stream,
-      ChannelSink sink,
-      Owner owner) {
-    this.batch = batch;
+  GroupWork(ChannelGroup.Builder settings, ChannelSink sink, Owner owner) {
+    this.batch = settings.batch;
     this.sink = sink;
     this.owner = owner;
-    this.scheduler = ChannelThreads.scheduler(count);
+    this.scheduler = ChannelThreads.scheduler(settings.channels);
     this.threads = new ChannelThreads(scheduler, owner::failed);
-    this.feed = new ChannelFeed(this, limit, stream, () -> 0);
-    this.channels = new GroupChannels(count, channelOf, feed);
+    this.feed = new ChannelFeed(this, settings.unacknowledged, settings.events, () -> 0);
+    this.channels = new GroupChannels(settings.channels, settings.channelOf, feed);
     this.meeting = new Meeting(this, feed, channels, sink, owner, scheduler);
   }
 

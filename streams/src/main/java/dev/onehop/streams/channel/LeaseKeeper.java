@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,11 +33,11 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   private final LeaseStore store;
   private final int channels;
-  private final String member;
+  private final String member = ProcessHandle.current().pid() + "-" + new ObjectId();
   private final GroupTimes times;
   private final GroupWork work;
   private final Mono<Checkpoint> start;
-  private final MonoSink<Void> sink;
+  private final MonoSink<Void> membership;
   private final Thread thread = new Thread(this::run, "onehop-leases");
 
   private final Semaphore changes = new Semaphore(0);
@@ -78,26 +78,19 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   /**
-   * @param works creates the work of a member. The work reports to the owner
-   * @param start the publisher of the group's start; subscribed to only if the group does not exist
-   *     yet
-   * @param sink receives the completion or the failure of the membership
+   * @param membership receives the completion or the failure of the membership
    */
   LeaseKeeper(
+      ChannelGroup.Builder settings,
       LeaseStore store,
-      int channels,
-      String member,
-      GroupTimes times,
-      Function<GroupWork.Owner, GroupWork> works,
-      Mono<Checkpoint> start,
-      MonoSink<Void> sink) {
+      ChannelSink sink,
+      MonoSink<Void> membership) {
     this.store = store;
-    this.channels = channels;
-    this.member = member;
-    this.times = times;
-    this.work = works.apply(this);
-    this.start = start;
-    this.sink = sink;
+    this.channels = settings.channels;
+    this.times = settings.times;
+    this.work = new GroupWork(settings, sink, this);
+    this.start = settings.start;
+    this.membership = membership;
     thread.setDaemon(true);
   }
 
@@ -291,9 +284,9 @@ final class LeaseKeeper implements GroupWork.Owner {
     work.close();
     Throwable cause = failure;
     if (cause == null) {
-      sink.success();
+      membership.success();
     } else {
-      sink.error(cause);
+      membership.error(cause);
     }
   }
 }

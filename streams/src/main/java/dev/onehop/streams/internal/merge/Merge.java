@@ -170,16 +170,11 @@ final class Merge {
    *     changed since the last call
    */
   void placed(BsonTimestamp through, @Nullable BsonTimestamp changed) {
-    known = Tokens.max(known, after(through));
+    known = Tokens.max(known, Tokens.after(through));
     if (changed != null) {
-      String at = after(changed);
+      String at = Tokens.after(changed);
       fence = fence == null ? at : Tokens.max(fence, at);
     }
-  }
-
-  /** The least token that is after all events of a cluster time. */
-  private static String after(BsonTimestamp time) {
-    return Tokens.highWater(Tokens.next(time));
   }
 
   /** The next event that may be released; null if there is none now. */

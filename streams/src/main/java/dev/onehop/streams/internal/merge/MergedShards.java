@@ -159,7 +159,7 @@ final class MergedShards {
     }
     boolean changed = !found.state().equals(before.state());
     placement = found;
-    String since = Tokens.highWater(Tokens.next(before.through()));
+    String since = Tokens.after(before.through());
     for (String shard : found.shards()) {
       if (!has(shard)) {
         // The shard was not in the earlier placement, so all its events are later than the time of
@@ -175,8 +175,7 @@ final class MergedShards {
         leaving.put(
             shard,
             new Leaving(
-                Tokens.highWater(Tokens.next(found.through())),
-                System.nanoTime() + LEAVING.toNanos()));
+                Tokens.after(found.through()), System.nanoTime() + LEAVING.toNanos()));
       }
     }
     merge.placed(found.through(), changed ? found.latest() : null);

@@ -180,7 +180,7 @@ final class ShardReader {
     }
     String reached = last == null ? end : Tokens.max(end, last.token());
     if (!place.own() && reached.compareTo(place.after()) <= 0) {
-      String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(end)));
+      String next = Tokens.after(Tokens.clusterTime(end));
       place = new ShardStream.Place(next, false);
       give(List.of(), next, true);
       return;
@@ -194,7 +194,7 @@ final class ShardReader {
       // The token of the end must sort after the position and after all earlier events, even if the
       // server's token does not.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());
-      String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
+      String after = Tokens.after(Tokens.clusterTime(before));
       items.add(
           new Item(
               end.compareTo(before) > 0 ? end : after,
