@@ -76,13 +76,13 @@ final class MongoLeases implements LeaseStore {
         .flatMap(
             begun -> {
               if (begun.containsKey(REMOVED)) {
-                return Mono.error(removed());
+                throw removed();
               }
-              if (begun.getInt32("channels").getValue() != channels) {
-                return Mono.error(
-                    new IllegalArgumentException(
-                        "group %s was created with %d channels, but this member uses %d"
-                            .formatted(group, begun.getInt32("channels").getValue(), channels)));
+              int created = begun.getInt32("channels").getValue();
+              if (created != channels) {
+                throw new IllegalArgumentException(
+                    "group %s was created with %d channels, but this member uses %d"
+                        .formatted(group, created, channels));
               }
               BsonDocument from = begun.getDocument("start");
               return addChannels(from).thenReturn(new Group(made(begun), Checkpoint.parse(from)));

@@ -28,6 +28,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /**
  * The merged stream of one subscriber. It emits the events that the {@link Merge} releases, and
@@ -60,7 +61,6 @@ final class MergedSubscription implements Bursts {
   private final Queue<StreamEvent> notices = new ArrayDeque<>();
   private Runnable afterBurst = () -> {};
   private @Nullable MergedShards shards;
-  private int openingFailures;
   private long givenNanos = System.nanoTime();
   private @Nullable Checkpoint lastPlace;
   private long wakeNanos;
@@ -81,13 +81,24 @@ final class MergedSubscription implements Bursts {
   }
 
   void start() {
+    Mono.defer(this::open)
+        .retryWhen(Pauses.whenever(ReadFailure::isPassing).doBeforeRetry(this::warn))
+        .takeUntilOther(closed.asMono())
+        .subscribe(
+            first -> post(() -> opened(first)),
+            cause -> post(() -> failed(ReadFailure.cause(cause))));
+  }
+
+  private Mono<Cluster.Opening> open() {
     Sinks.Empty<Void> opened = Sinks.empty();
     opening = opened.asMono();
-    cluster
-        .open()
-        .doFinally(end -> opened.tryEmitEmpty())
-        .takeUntilOther(closed.asMono())
-        .subscribe(first -> post(() -> opened(first)), cause -> post(() -> notOpened(cause)));
+    return cluster.open().doFinally(end -> opened.tryEmitEmpty());
+  }
+
+  private void warn(Retry.RetrySignal signal) {
+    if (signal.totalRetries() == 2) {
+      log.warn("the cluster can't be read, retrying: {}", signal.failure().getMessage());
+    }
   }
 
   private void opened(Cluster.Opening opening) {
@@ -102,24 +113,6 @@ final class MergedSubscription implements Bursts {
     opening
         .removed()
         .forEach((shard, at) -> noticeLost(shard, Tokens.clusterTime(start.token(shard)), at));
-  }
-
-  private void notOpened(Throwable cause) {
-    if (!ReadFailure.isPassing(cause)) {
-      failed(ReadFailure.cause(cause));
-      return;
-    }
-    openingFailures++;
-    if (openingFailures == 3) {
-      log.warn("the cluster can't be read, retrying: {}", cause.getMessage());
-    }
-    Mono.delay(Pauses.after(openingFailures)).subscribe(tick -> post(this::startAgain));
-  }
-
-  private void startAgain() {
-    if (!cancelled) {
-      start();
-    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.onehop.streams.internal.merge;
 import java.time.Duration;
 import java.util.function.Predicate;
 import reactor.util.retry.Retry;
+import reactor.util.retry.RetryBackoffSpec;
 
 /** The pauses before retries. */
 public final class Pauses {
@@ -22,7 +23,7 @@ public final class Pauses {
   }
 
   /** Retries after these failures, without a limit. */
-  public static Retry whenever(Predicate<? super Throwable> passing) {
+  public static RetryBackoffSpec whenever(Predicate<? super Throwable> passing) {
     return Retry.backoff(Long.MAX_VALUE, FIRST).maxBackoff(LONGEST).filter(passing);
   }
 }
