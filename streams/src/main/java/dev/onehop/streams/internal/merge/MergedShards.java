@@ -82,7 +82,7 @@ final class MergedShards {
   private void add(String shard, String after) {
     merge.add(shard, after);
     ShardStream stream = cluster.stream(shard);
-    ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
+    StreamMeter.ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
     readers.put(shard, new ShardReader(shard, stream, after, settings, meter, owner));
   }
 

@@ -38,7 +38,7 @@ final class ShardReader {
   private final ShardStream stream;
   private final Duration heartbeatInterval;
   private final MergedSubscription owner;
-  private final @Nullable ShardMeter meter;
+  private final StreamMeter.@Nullable ShardMeter meter;
   private final @Nullable Transactions transactions;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private ShardStream.Place place;
@@ -59,7 +59,7 @@ final class ShardReader {
       ShardStream stream,
       String after,
       MergeSettings settings,
-      @Nullable ShardMeter meter,
+      StreamMeter.@Nullable ShardMeter meter,
       MergedSubscription owner) {
     this.shard = shard;
     this.meter = meter;
