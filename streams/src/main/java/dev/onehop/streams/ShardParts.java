@@ -72,8 +72,7 @@ public final class ShardParts implements AutoCloseable {
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
       return new Shards(
-          Set.copyOf(ids),
-          placement == null ? null : Tokens.after(placement.through()));
+          Set.copyOf(ids), placement == null ? null : Tokens.after(placement.through()));
     }
   }
 

@@ -96,8 +96,7 @@ final class MongoLeases implements LeaseStore {
   /** Removes the documents of members that have ended without {@link #leave}. */
   private Mono<Void> removeMembers() {
     Bson late =
-        id()
-            .append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
+        id().append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
             .append("$expr", operator("$lte", new BsonString("$until"), NOW));
     return Mono.from(collection.deleteMany(late)).then();
   }

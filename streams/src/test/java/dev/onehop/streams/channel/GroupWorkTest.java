@@ -80,7 +80,8 @@ class GroupWorkTest {
   void create() {
     work =
         new GroupWork(
-            ChannelGroup.builder(this::stream, Mono.empty(), 2, lease -> new InMemoryLeases(2, lease))
+            ChannelGroup.builder(
+                    this::stream, Mono.empty(), 2, lease -> new InMemoryLeases(2, lease))
                 .channelOf(
                     event ->
                         event.containsKey("channel")

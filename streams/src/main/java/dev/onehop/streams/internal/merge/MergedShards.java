@@ -174,8 +174,7 @@ final class MergedShards {
         log.info("shard {} was removed, its stream is read to the end", shard);
         leaving.put(
             shard,
-            new Leaving(
-                Tokens.after(found.through()), System.nanoTime() + LEAVING.toNanos()));
+            new Leaving(Tokens.after(found.through()), System.nanoTime() + LEAVING.toNanos()));
       }
     }
     merge.placed(found.through(), changed ? found.latest() : null);

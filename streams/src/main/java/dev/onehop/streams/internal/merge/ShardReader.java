@@ -171,7 +171,8 @@ final class ShardReader {
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
-    boolean given = last != null && (INVALIDATE.equals(TYPE.value(last.event())) || last.token().equals(token));
+    boolean given =
+        last != null && (INVALIDATE.equals(TYPE.value(last.event())) || last.token().equals(token));
     String end = last != null && given ? last.token() : token;
     if (end == null) {
       give(items, null, false);

@@ -58,8 +58,7 @@ final class StreamMeter {
     this.tags = Tags.of("stream", stream);
     this.released = lagTimer(StreamMeters.LAG_RELEASED, tags);
     this.stalled =
-        gauge(
-            StreamMeters.STALLED, tags, watch, its -> its.stalledNanos(System.nanoTime()) / 1e9);
+        gauge(StreamMeters.STALLED, tags, watch, its -> its.stalledNanos(System.nanoTime()) / 1e9);
     this.oplogs =
         Flux.interval(FIRST_OPLOGS, BETWEEN_OPLOGS)
             .onBackpressureDrop()
@@ -200,8 +199,7 @@ final class StreamMeter {
       return Counter.builder(meter.meterName()).tags(ofShard).register(registry);
     }
 
-    private synchronized void shardGauge(
-        StreamMeters meter, ToDoubleFunction<ShardMeter> seconds) {
+    private synchronized void shardGauge(StreamMeters meter, ToDoubleFunction<ShardMeter> seconds) {
       if (!closed) {
         gauges.add(gauge(meter, ofShard, this, seconds));
       }

@@ -27,9 +27,7 @@ final class KeyAfterUpdate {
     }
     BsonDocument updated = description.getDocument("updatedFields");
     Set<String> changed = new HashSet<>(updated.keySet());
-    description
-        .getArray("removedFields")
-        .forEach(path -> changed.add(path.asString().getValue()));
+    description.getArray("removedFields").forEach(path -> changed.add(path.asString().getValue()));
     BsonDocument after = new BsonDocument();
     before.forEach(
         (path, value) -> {

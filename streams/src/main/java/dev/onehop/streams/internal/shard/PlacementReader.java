@@ -54,8 +54,7 @@ final class PlacementReader {
         new BsonDocument(
                 "aggregate", new BsonString(order == Order.TOTAL ? "shards" : "collections"))
             .append(
-                "pipeline",
-                order == Order.TOTAL ? new BsonArray(List.of(SHARDS)) : perKey(watched))
+                "pipeline", order == Order.TOTAL ? new BsonArray(List.of(SHARDS)) : perKey(watched))
             .append("cursor", new BsonDocument("batchSize", new BsonInt32(BATCH)));
   }
 

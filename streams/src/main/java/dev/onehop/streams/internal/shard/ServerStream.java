@@ -130,7 +130,9 @@ final class ServerStream implements ShardStream {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.command().check(place.after())).doOnNext(reply -> checked = true).then();
+        : opened(() -> after.command().check(place.after()))
+            .doOnNext(reply -> checked = true)
+            .then();
   }
 
   /** The batch with looked-up documents. */
@@ -167,9 +169,7 @@ final class ServerStream implements ShardStream {
   private void replaceCursor(OpMsg opening, Answer answer) {
     kill().subscribe();
     cursor =
-        CursorReplies.id(answer.document()) == 0
-            ? null
-            : new ShardCursor(servers, opening, answer);
+        CursorReplies.id(answer.document()) == 0 ? null : new ShardCursor(servers, opening, answer);
   }
 
   /** Closes the current cursor. Never fails. */
@@ -204,7 +204,9 @@ final class ServerStream implements ShardStream {
     return Mono.defer(
             () -> {
               ShardCursor open = cursor;
-              return open == null ? Mono.error(Failures.cursorNotFound("the cursor is closed")) : open.awaitNext(wait, most);
+              return open == null
+                  ? Mono.error(Failures.cursorNotFound("the cursor is closed"))
+                  : open.awaitNext(wait, most);
             })
         .doOnNext(
             reply -> {

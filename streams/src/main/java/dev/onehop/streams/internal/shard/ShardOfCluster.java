@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
  * @param after the position after which the shard's stream starts
  * @param release called when this object no longer needs the cluster
  */
-public record ShardOfCluster(
-    RoutedCluster whole, String shard, Checkpoint after, Runnable release) implements Cluster {
+public record ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release)
+    implements Cluster {
 
   @Override
   public Mono<Opening> open() {
