@@ -69,7 +69,7 @@ final class ShardReader {
     this.owner = owner;
     this.transactions =
         settings.groupTransactions() ? new Transactions(after, settings.bufferPerShard()) : null;
-    this.place = new ShardStream.Place(after, false);
+    this.place = new ShardStream.Place(after, null);
   }
 
   String shard() {
@@ -134,18 +134,22 @@ final class ShardReader {
       stepping = false;
       open = false;
     }
-    String reached = batch.token();
     if (!items.isEmpty()) {
-      String last = items.get(items.size() - 1).token();
-      reached = reached == null ? last : Tokens.max(reached, last);
+      reach(items.get(items.size() - 1).event().getDocument("_id"));
     }
-    if (reached != null) {
-      // The maximum, because a server may return a token that is less than an earlier token.
-      place =
-          new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
+    if (batch.resumeToken() != null) {
+      reach(batch.resumeToken());
     }
     // An empty reply to a getMore means that the shard has sent all events of a transaction.
     give(items, batch.token(), items.isEmpty() && !opening);
+  }
+
+  /** Moves the position to a token, unless the server has sent a greater token before. */
+  private void reach(BsonDocument token) {
+    ShardStream.Place next = ShardStream.Place.of(token);
+    if (place.own() == null || place.after().compareTo(next.after()) <= 0) {
+      place = next;
+    }
   }
 
   /**
@@ -180,9 +184,9 @@ final class ShardReader {
       return;
     }
     String reached = last == null ? end : Tokens.max(end, last.token());
-    if (!place.own() && reached.compareTo(place.after()) <= 0) {
+    if (place.own() == null && reached.compareTo(place.after()) <= 0) {
       String next = Tokens.after(Tokens.clusterTime(end));
-      place = new ShardStream.Place(next, false);
+      place = new ShardStream.Place(next, null);
       give(List.of(), next, true);
       return;
     }
@@ -251,7 +255,7 @@ final class ShardReader {
   private void stepOver(ShardStream.Large found) {
     String token = token(found.event());
     stepping = false;
-    place = new ShardStream.Place(token, true);
+    place = ShardStream.Place.of(found.event().getDocument("_id"));
     if (meter != null && !found.whole()) {
       meter.tooLarge();
     }
@@ -266,7 +270,7 @@ final class ShardReader {
     BsonTimestamp from = Tokens.clusterTime(place.after());
     BsonTimestamp to = Tokens.next(oldest);
     log.error("shard {} has lost its events from {} to {}", shard, from, to);
-    place = new ShardStream.Place(Tokens.highWater(to), false);
+    place = new ShardStream.Place(Tokens.highWater(to), null);
     if (transactions != null) {
       owner.received(shard, transactions.rest(), null);
     }

@@ -30,14 +30,13 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
 
   private Mono<RawBsonDocument> narrow(Place place) {
     return stream
-        .opened(() -> command.narrow(place.after(), stream.token(place)))
+        .opened(() -> command.narrow(place))
+        .map(ServerStream::batch)
         .flatMap(
-            reply -> {
-              Batch first = stream.noted(reply);
-              return first.events().isEmpty()
-                  ? stream.more(NARROW).map(stream::noted)
-                  : Mono.just(first);
-            })
+            first ->
+                first.events().isEmpty()
+                    ? stream.more(NARROW).map(ServerStream::batch)
+                    : Mono.just(first))
         .flatMap(
             batch ->
                 batch.events().isEmpty()
@@ -52,7 +51,7 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
   private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
     Fragments fragments = new Fragments();
     return stream
-        .opened(() -> command.split(place.after(), stream.token(place)))
+        .opened(() -> command.split(place))
         .flatMap(reply -> collect(ServerStream.batch(reply), fragments))
         .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(

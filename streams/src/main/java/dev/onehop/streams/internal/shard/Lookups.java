@@ -60,7 +60,7 @@ record Lookups(ClusterServers servers, StreamCommand command) {
                 events.isEmpty() || command.afterLookups().isEmpty()
                     ? Mono.just(events)
                     : piped(shard, events).collectList())
-        .map(events -> new Batch(events, batch.token(), batch.ended()));
+        .map(events -> new Batch(events, batch.resumeToken(), batch.ended()));
   }
 
   private Mono<RawBsonDocument> lookedUp(RawBsonDocument event) {

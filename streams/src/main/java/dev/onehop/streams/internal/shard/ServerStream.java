@@ -10,14 +10,12 @@ import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
-import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -42,10 +40,6 @@ final class ServerStream implements ShardStream {
   private volatile boolean idle;
   private volatile boolean checked;
   private volatile @Nullable ShardCursor cursor;
-  // The greatest token that the server has sent, with all its fields. In addition to _data it may
-  // have the field _typeBits. A server needs _typeBits to read the _data of some keys, such as
-  // decimals.
-  private volatile @Nullable BsonDocument reached;
   private volatile Mono<Void> opening = Mono.empty();
   private volatile int most;
   private volatile boolean closed;
@@ -71,53 +65,13 @@ final class ServerStream implements ShardStream {
     this.whenIdle = whenIdle;
   }
 
-  /**
-   * The complete resume token of a position; null if the position does not come from this stream.
-   */
-  @Nullable BsonDocument token(Place place) {
-    BsonDocument known = reached;
-    if (!place.own()) {
-      return null;
-    }
-    return known != null && data(known).equals(place.after())
-        ? known
-        : new BsonDocument("_data", new BsonString(place.after()));
-  }
-
-  private static String data(BsonDocument token) {
-    return token.getString("_data").getValue();
-  }
-
-  /** The batch of a reply. Its tokens are recorded as positions of this stream. */
-  Batch noted(BsonDocument reply) {
-    Batch batch = batch(reply);
-    note(reply.getDocument("cursor").get("postBatchResumeToken"));
-    if (!batch.events().isEmpty()) {
-      note(batch.events().get(batch.events().size() - 1).get("_id"));
-    }
-    return batch;
-  }
-
-  private void note(@Nullable BsonValue token) {
-    BsonDocument before = reached;
-    if (token instanceof BsonDocument found
-        && found.isString("_data")
-        && (before == null || data(before).compareTo(data(found)) <= 0)) {
-      // A copy, so that this field does not keep the reply's buffer in memory.
-      BsonDocument copy = new BsonDocument();
-      copy.putAll(found);
-      reached = copy;
-    }
-  }
-
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
     return check(place)
         .then(
             completed(
-                opened(() -> command.open(place.after(), token(place), batchSize))
-                    .map(this::noted)))
+                opened(() -> command.open(place, most)).map(ServerStream::batch)))
         .onErrorMap(Failures::of)
         .doOnNext(batch -> idle = batch.events().isEmpty());
   }
@@ -130,7 +84,7 @@ final class ServerStream implements ShardStream {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.command().check(place.after()))
+        : opened(() -> after.command().check(place))
             .doOnNext(reply -> checked = true)
             .then();
   }
@@ -179,21 +133,19 @@ final class ServerStream implements ShardStream {
     return open == null ? Mono.empty() : open.kill();
   }
 
-  /**
-   * The batch of a reply. Its tokens are not recorded, for example because they are tokens of
-   * fragments.
-   */
+  /** The batch of a reply. */
   static Batch batch(BsonDocument reply) {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
-    List<RawBsonDocument> events = CursorReplies.documents(reply);
     return new Batch(
-        events, token == null ? null : data(token.asDocument()), CursorReplies.id(reply) == 0);
+        CursorReplies.documents(reply),
+        token == null ? null : token.asDocument(),
+        CursorReplies.id(reply) == 0);
   }
 
   @Override
   public Mono<Batch> next(Duration wait) {
     Mono<Batch> next =
-        completed(more(wait).map(this::noted))
+        completed(more(wait).map(ServerStream::batch))
             .onErrorMap(Failures::of)
             .doOnNext(batch -> idle = batch.events().isEmpty());
     return idle && whenIdle != null ? whenIdle.then(advance()).then(next) : next;
