@@ -54,7 +54,7 @@ final class Entry {
     return floor.union(event.checkpoint());
   }
 
-  /** Whether the event is processed. */
+  /** Whether the event is processed. Only {@link ChangeChannels} use this. */
   boolean isDone() {
     return done;
   }
