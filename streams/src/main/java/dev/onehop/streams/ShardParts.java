@@ -72,8 +72,7 @@ public final class ShardParts implements AutoCloseable {
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
       return new Shards(
-          Set.copyOf(ids),
-          placement == null ? null : Tokens.highWater(Tokens.next(placement.through())));
+          Set.copyOf(ids), placement == null ? null : Tokens.after(placement.through()));
     }
   }
 
@@ -167,12 +166,7 @@ public final class ShardParts implements AutoCloseable {
 
   private Runnable use() {
     users.incrementAndGet();
-    AtomicBoolean released = new AtomicBoolean();
-    return () -> {
-      if (released.compareAndSet(false, true)) {
-        release();
-      }
-    };
+    return this::release;
   }
 
   private void release() {

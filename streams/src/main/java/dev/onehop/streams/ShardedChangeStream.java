@@ -162,7 +162,6 @@ public final class ShardedChangeStream {
   public static final class Builder extends WatchOptions {
     private final MongoClientSettings client;
     private @Nullable UnaryOperator<String> mapping;
-    private Duration await = Duration.ofSeconds(1);
     private Duration heartbeat = Duration.ofMillis(10);
     private @Nullable Checkpoint start;
     private Order order = Order.PER_KEY;
@@ -177,15 +176,6 @@ public final class ShardedChangeStream {
 
     private Builder(MongoClientSettings client) {
       this.client = Objects.requireNonNull(client, "client");
-    }
-
-    /**
-     * Sets how long a server may wait for events before it sends an empty reply; 1 second by
-     * default. With several shards, a server waits for 50 milliseconds at most.
-     */
-    public Builder maxAwaitTime(Duration time) {
-      this.await = positive("maxAwaitTime", time);
-      return this;
     }
 
     /**
@@ -341,20 +331,13 @@ public final class ShardedChangeStream {
               start,
               command(client.getCodecRegistry()),
               new MergeSettings(
-                  order, historyLost, await, heartbeat, progress, buffer, groupTransactions),
+                  order, historyLost, await(), heartbeat, progress, buffer, groupTransactions),
               new MergedStream.Observation(watched(), meters, listener, stallAfter)));
     }
 
     @Override
     Builder self() {
       return this;
-    }
-
-    private static Duration positive(String name, Duration value) {
-      if (value.isNegative() || value.isZero()) {
-        throw new IllegalArgumentException(name + " must be positive: " + value);
-      }
-      return value;
     }
   }
 }

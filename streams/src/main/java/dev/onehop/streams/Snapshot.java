@@ -70,6 +70,6 @@ public final class Snapshot {
 
   /** The position from which a stream has all changes after a snapshot. */
   public static Checkpoint next(BsonTimestamp time) {
-    return Checkpoint.before(Tokens.next(time));
+    return Checkpoint.at(Tokens.after(time));
   }
 }

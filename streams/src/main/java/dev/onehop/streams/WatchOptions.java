@@ -3,6 +3,7 @@ package dev.onehop.streams;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
 import dev.onehop.streams.internal.shard.StreamCommand;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,6 +26,7 @@ abstract class WatchOptions {
   private FullDocumentBeforeChange before = FullDocumentBeforeChange.DEFAULT;
   private boolean expanded;
   private int batchSize = DEFAULT_BATCH;
+  private Duration await = Duration.ofSeconds(1);
 
   abstract ShardedChangeStream.Builder self();
 
@@ -96,6 +98,26 @@ abstract class WatchOptions {
     }
     this.batchSize = events;
     return self();
+  }
+
+  /**
+   * Sets how long a server may wait for events before it sends an empty reply; 1 second by default.
+   * With several shards, a server waits for 50 milliseconds at most.
+   */
+  public ShardedChangeStream.Builder maxAwaitTime(Duration time) {
+    this.await = positive("maxAwaitTime", time);
+    return self();
+  }
+
+  static Duration positive(String name, Duration value) {
+    if (value.isNegative() || value.isZero()) {
+      throw new IllegalArgumentException(name + " must be positive: " + value);
+    }
+    return value;
+  }
+
+  Duration await() {
+    return await;
   }
 
   StreamCommand command(CodecRegistry codecs) {

@@ -118,6 +118,18 @@ public final class BsonPath {
   }
 
   /**
+   * The decoded value at the path; null if there is no value. In a raw document, no other value is
+   * decoded.
+   */
+  public @Nullable BsonValue value(BsonDocument document) {
+    if (!(document instanceof RawBsonDocument raw)) {
+      return find(document);
+    }
+    Located found = find(raw);
+    return found == null ? null : found.value();
+  }
+
+  /**
    * Finds the value in a raw document, without decoding other values.
    *
    * @throws MalformedBsonException if the bytes before the value are not valid BSON

@@ -8,12 +8,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
 /** A cluster without servers. Its shards reply at once and have a fixed list of events. */
 final class StubShards implements Cluster {
+  private static final BsonDocument END =
+      new BsonDocument("_data", new BsonString(Tokens.highWater(StubEvents.end())));
+
   private final Map<String, List<RawBsonDocument>> events = new TreeMap<>();
   private final int batch;
 
@@ -75,7 +80,7 @@ final class StubShards implements Cluster {
       List<RawBsonDocument> given = of.subList(next, end);
       boolean last = end == of.size();
       next = last ? end + 1 : end;
-      return Mono.just(new Batch(given, last ? Tokens.highWater(StubEvents.end()) : null, false));
+      return Mono.just(new Batch(given, last ? END : null, false));
     }
 
     @Override

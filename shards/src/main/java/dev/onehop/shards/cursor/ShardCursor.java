@@ -97,26 +97,31 @@ public final class ShardCursor implements OpenCursor {
    * @param batchSize the most documents, 0 for the server's limit
    */
   public Mono<BsonDocument> next(int batchSize) {
-    BsonDocument command = getMore();
-    if (batchSize > 0) {
-      command.append("batchSize", new BsonInt32(batchSize));
-    }
-    return sendOn(command);
+    return sendOn(getMore(batchSize));
   }
 
   /**
    * The next batch of a tailable cursor. If there is no new document, the server waits for at most
-   * {@code wait}.
+   * {@code wait}. Fails with a {@link CommandFailure} if the server refuses the command.
+   *
+   * @param batchSize the most documents, 0 for the server's limit
    */
-  public Mono<BsonDocument> awaitNext(Duration wait) {
-    return sendOn(getMore().append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis()))));
+  public Mono<BsonDocument> awaitNext(Duration wait, int batchSize) {
+    BsonInt64 millis = new BsonInt64(Math.max(1, wait.toMillis()));
+    return replicaSet
+        .sendTo(server, OpMsg.command(getMore(batchSize).append("maxTimeMS", millis)))
+        .flatMap(Answer::orFailure)
+        .map(Answer::document);
   }
 
-  private BsonDocument getMore() {
+  private BsonDocument getMore(int batchSize) {
     BsonDocument command =
         new BsonDocument("getMore", new BsonInt64(id))
             .append("collection", new BsonString(collection))
             .append("$db", new BsonString(database));
+    if (batchSize > 0) {
+      command.append("batchSize", new BsonInt32(batchSize));
+    }
     command.putAll(session);
     command.putAll(transaction);
     return command;

@@ -21,14 +21,16 @@ final class BatchSize {
 
   /**
    * Adds an event of this size if it fits; the first event always fits. Returns whether it was
-   * added.
+   * added. If not, it is the first event of the next batch, whose size is then counted.
    */
   boolean takes(long size) {
-    if (events > 0 && (events == most || bytes + size > MOST_BYTES)) {
-      return false;
+    boolean fits = events == 0 || (events < most && bytes + size <= MOST_BYTES);
+    if (!fits) {
+      events = 0;
+      bytes = 0;
     }
     events++;
     bytes += size;
-    return true;
+    return fits;
   }
 }

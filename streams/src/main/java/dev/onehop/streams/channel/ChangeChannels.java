@@ -26,13 +26,13 @@ import reactor.core.publisher.Mono;
  * <p>Immutable and thread-safe.
  */
 public final class ChangeChannels {
-  private final Publisher<StreamEvent> events;
-  private final int channels;
-  private final int batch;
-  private final int unacknowledged;
-  private final Consumer<Checkpoint> acknowledged;
-  private final Duration interval;
-  private final BatchMeter meter;
+  final Publisher<StreamEvent> events;
+  final int channels;
+  final int batch;
+  final int unacknowledged;
+  final Consumer<Checkpoint> acknowledged;
+  final long intervalNanos;
+  final BatchMeter meter;
 
   private ChangeChannels(Builder builder) {
     this.events = builder.events;
@@ -40,7 +40,7 @@ public final class ChangeChannels {
     this.batch = builder.batch;
     this.unacknowledged = builder.unacknowledged;
     this.acknowledged = builder.acknowledged;
-    this.interval = builder.interval;
+    this.intervalNanos = builder.interval.toNanos();
     this.meter = new BatchMeter(builder.meters, builder.observations);
   }
 
@@ -73,11 +73,9 @@ public final class ChangeChannels {
     Objects.requireNonNull(processor, "processor");
     return Mono.<Void>create(
         sink -> {
-          ChannelWork work =
-              new ChannelWork(
-                  channels, batch, unacknowledged, processor, acknowledged, interval, meter, sink);
-          sink.onCancel(work::cancel);
-          events.subscribe(work);
+          ChannelWork work = new ChannelWork(this, processor, sink);
+          sink.onCancel(work::stop);
+          work.start();
         });
   }
 

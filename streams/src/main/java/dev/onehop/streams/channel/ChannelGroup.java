@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.bson.RawBsonDocument;
-import org.bson.types.ObjectId;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
@@ -99,23 +98,7 @@ public final class ChannelGroup {
     Objects.requireNonNull(sink, "sink");
     return Mono.create(
         end -> {
-          LeaseKeeper keeper =
-              new LeaseKeeper(
-                  settings.leases.apply(settings.times.lease()),
-                  settings.channels,
-                  ProcessHandle.current().pid() + "-" + new ObjectId(),
-                  settings.times,
-                  owner ->
-                      new GroupWork(
-                          settings.channels,
-                          settings.channelOf,
-                          settings.batch,
-                          settings.unacknowledged,
-                          settings.events,
-                          sink,
-                          owner),
-                  settings.start,
-                  end);
+          LeaseKeeper keeper = new LeaseKeeper(settings, store(), sink, end);
           end.onCancel(keeper::leave);
           keeper.start();
         });
@@ -153,9 +136,7 @@ public final class ChannelGroup {
    * @return empty before the group has started
    */
   public Publisher<Checkpoint> place() {
-    return settings
-        .leases
-        .apply(settings.times.lease())
+    return store()
         .read()
         .filter(view -> view.leases().size() == settings.channels)
         .map(
@@ -171,9 +152,7 @@ public final class ChannelGroup {
    * member writes then, and the next member gets all channels at once.
    */
   public Publisher<Void> released() {
-    return settings
-        .leases
-        .apply(settings.times.lease())
+    return store()
         .read()
         .filter(
             view ->
@@ -182,6 +161,10 @@ public final class ChannelGroup {
                         .allMatch(lease -> lease.owner() == null || lease.expired()))
         .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
         .then();
+  }
+
+  private LeaseStore store() {
+    return settings.leases.apply(settings.times.lease());
   }
 
   /** The channel of an event in the server's format. */
@@ -204,14 +187,14 @@ public final class ChannelGroup {
     private static final Duration DEFAULT_RENEWAL = Duration.ofSeconds(3);
     private static final Duration LEAST = Duration.ofMillis(100);
 
-    private final Function<Checkpoint, Publisher<StreamEvent>> events;
-    private final Mono<Checkpoint> start;
-    private final int channels;
+    final Function<Checkpoint, Publisher<StreamEvent>> events;
+    final Mono<Checkpoint> start;
+    final int channels;
+    ToIntFunction<RawBsonDocument> channelOf;
+    int batch = Channels.DEFAULT_BATCH;
+    int unacknowledged = Channels.DEFAULT_UNACKNOWLEDGED;
+    GroupTimes times = new GroupTimes(DEFAULT_LEASE, DEFAULT_RENEWAL);
     private final Function<Duration, LeaseStore> leases;
-    private ToIntFunction<RawBsonDocument> channelOf;
-    private int batch = Channels.DEFAULT_BATCH;
-    private int unacknowledged = Channels.DEFAULT_UNACKNOWLEDGED;
-    private GroupTimes times = new GroupTimes(DEFAULT_LEASE, DEFAULT_RENEWAL);
 
     private Builder(
         Function<Checkpoint, Publisher<StreamEvent>> events,

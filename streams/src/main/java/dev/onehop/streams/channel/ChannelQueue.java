@@ -11,21 +11,12 @@ import java.util.function.Consumer;
 /**
  * The waiting events of a channel. One batch at a time is processed. The caller of a method holds
  * the lock of the queue's owner. {@link #start} also needs this lock as an argument.
- *
- * @param <E> an event, with the data that the queue's owner adds to it
  */
-final class ChannelQueue<E extends ChannelQueue.Entry> {
-  private final Deque<E> entries = new ArrayDeque<>();
+final class ChannelQueue {
+  private final Deque<Entry> entries = new ArrayDeque<>();
   private boolean busy;
 
-  /** An event that waits. */
-  interface Entry {
-    StreamEvent event();
-
-    long bytes();
-  }
-
-  void add(E entry) {
+  void add(Entry entry) {
     entries.add(entry);
   }
 
@@ -52,8 +43,8 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
   }
 
   /** Removes the waiting events. */
-  List<E> clear() {
-    List<E> removed = List.copyOf(entries);
+  List<Entry> clear() {
+    List<Entry> removed = List.copyOf(entries);
     entries.clear();
     return removed;
   }
@@ -73,7 +64,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
       ChannelThreads threads,
       int most,
       BooleanSupplier allowed,
-      Consumer<List<E>> process,
+      Consumer<List<Entry>> process,
       Runnable nothing) {
     if (busy || entries.isEmpty() || !allowed.getAsBoolean()) {
       return;
@@ -81,7 +72,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     busy = true;
     threads.run(
         () -> {
-          List<E> batch;
+          List<Entry> batch;
           synchronized (lock) {
             batch = allowed.getAsBoolean() ? next(most) : List.of();
             if (batch.isEmpty()) {
@@ -95,8 +86,8 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
   }
 
   /** The next batch: one or more changes, or a single transaction or notice. */
-  private List<E> next(int most) {
-    List<E> batch = new ArrayList<>();
+  private List<Entry> next(int most) {
+    List<Entry> batch = new ArrayList<>();
     BatchSize size = new BatchSize(most);
     boolean more = true;
     while (more && !entries.isEmpty()) {

@@ -28,7 +28,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -77,19 +79,7 @@ public final class FencedSink implements ChannelSink {
    * A term of a channel in this process. The transactions of the term run one after another in one
    * session.
    */
-  private static final class Tenure {
-    private final int channel;
-    private final long term;
-    private final ClientSession session;
-    private long batch;
-
-    Tenure(int channel, long term, ClientSession session, long batch) {
-      this.channel = channel;
-      this.term = term;
-      this.session = session;
-      this.batch = batch;
-    }
-  }
+  private record Tenure(int channel, long term, ClientSession session, AtomicLong batch) {}
 
   /**
    * Creates a sink. Nothing is sent before the first use.
@@ -111,12 +101,7 @@ public final class FencedSink implements ChannelSink {
       Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
     this.client = Objects.requireNonNull(client, "client");
     this.target = target.withDocumentClass(BsonDocument.class);
-    this.states =
-        states
-            .withDocumentClass(BsonDocument.class)
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.MAJORITY)
-            .withWriteConcern(WriteConcern.MAJORITY);
+    this.states = MongoLeases.durable(states);
     this.writes = Objects.requireNonNull(writes, "writes");
   }
 
@@ -189,7 +174,11 @@ public final class FencedSink implements ChannelSink {
               Tenure old =
                   tenures.put(
                       channel,
-                      new Tenure(channel, term, session, state.getInt64("batch").getValue()));
+                      new Tenure(
+                          channel,
+                          term,
+                          session,
+                          new AtomicLong(state.getInt64("batch").getValue())));
               if (old != null) {
                 old.session.close();
               }
@@ -230,7 +219,7 @@ public final class FencedSink implements ChannelSink {
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
                         // A new owner may have ended the session. A retry finds the new owner.
                         || isOf(failure, ErrorCodes.INTERRUPTED)))
-        .doOnSuccess(done -> tenure.batch++);
+        .doOnSuccess(done -> tenure.batch.incrementAndGet());
   }
 
   /**
@@ -272,7 +261,7 @@ public final class FencedSink implements ChannelSink {
     return Mono.from(
             states.updateOne(
                 tenure.session,
-                and(eq(tenure.channel), eq("term", tenure.term), eq("batch", tenure.batch)),
+                and(eq(tenure.channel), eq("term", tenure.term), eq("batch", tenure.batch.get())),
                 Updates.combine(Updates.inc("batch", 1L), state)))
         .map(result -> result.getMatchedCount() == 1);
   }
@@ -300,7 +289,7 @@ public final class FencedSink implements ChannelSink {
               if (state.getInt64("term").getValue() != tenure.term) {
                 return Mono.error(new FencedException(tenure.channel, tenure.term));
               }
-              if (state.getInt64("batch").getValue() != tenure.batch) {
+              if (state.getInt64("batch").getValue() != tenure.batch.get()) {
                 return Mono.empty();
               }
               // The transaction found no document with this batch number, but this read did. A read
@@ -321,7 +310,7 @@ public final class FencedSink implements ChannelSink {
     return failure instanceof MongoException known && known.getCode() == code;
   }
 
-  private static Retry retry(java.util.function.Predicate<Throwable> passing) {
+  private static Retry retry(Predicate<Throwable> passing) {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(Duration.ofSeconds(1))
         .filter(passing);

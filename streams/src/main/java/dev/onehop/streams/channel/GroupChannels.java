@@ -1,7 +1,6 @@
 package dev.onehop.streams.channel;
 
 import dev.onehop.streams.channel.LeaseStore.Hold;
-import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.WideEvents;
@@ -11,7 +10,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
-import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
@@ -30,16 +28,16 @@ final class GroupChannels {
 
   private final @Nullable OwnedChannel[] owned;
   private final ToIntFunction<RawBsonDocument> channelOf;
-  private final GroupFeed feed;
+  private final ChannelFeed feed;
   // The start of the group.
-  private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
-  private @Nullable StreamEvent barrier;
+  private Checkpoint start = Entry.BEGINNING;
+  private @Nullable Entry barrier;
   private boolean stopped;
 
   /**
    * @param count the number of channels of the group
    */
-  GroupChannels(int count, ToIntFunction<RawBsonDocument> channelOf, GroupFeed feed) {
+  GroupChannels(int count, ToIntFunction<RawBsonDocument> channelOf, ChannelFeed feed) {
     this.owned = new OwnedChannel[count];
     this.channelOf = channelOf;
     this.feed = feed;
@@ -110,7 +108,10 @@ final class GroupChannels {
 
   /** The state to store for each channel. */
   List<Hold> holds() {
-    String token = barrier instanceof StreamEvent.Change wide && isIdle() ? wide.token() : null;
+    String token =
+        barrier != null && barrier.event() instanceof StreamEvent.Change wide && isIdle()
+            ? wide.token()
+            : null;
     List<Hold> holds = new ArrayList<>();
     for (OwnedChannel channel : all(each -> !each.isLost())) {
       end(channel);
@@ -139,7 +140,7 @@ final class GroupChannels {
   /** Ends the passing of events to a channel. */
   void stop(OwnedChannel channel) {
     end(channel);
-    freed(channel.stop(feed.position()));
+    channel.stop(feed.position()).forEach(feed::freed);
   }
 
   /** Ends the passing of events to all channels, and marks all channels for release. */
@@ -153,11 +154,6 @@ final class GroupChannels {
 
   boolean isStopped() {
     return stopped;
-  }
-
-  /** Reports to the feed that these events are no longer kept in memory. */
-  void freed(List<Entry> entries) {
-    entries.forEach(entry -> feed.freed(entry.bytes()));
   }
 
   /** Whether a channel was added that the present stream does not feed. */
@@ -177,7 +173,7 @@ final class GroupChannels {
             .reduce(Checkpoint::intersection)
             .orElse(null);
     if (barrier != null) {
-      feed.freed(Channels.bytes(barrier));
+      feed.freed(barrier);
       barrier = null;
     }
     if (from != null) {
@@ -196,19 +192,20 @@ final class GroupChannels {
    * @return whether there is a new barrier
    */
   boolean pass(Consumer<OwnedChannel> added) {
-    StreamEvent next;
+    Entry next;
     while (barrier == null && (next = feed.poll()) != null) {
-      int number = channel(next);
-      if (number == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
+      StreamEvent event = next.event();
+      int number = channel(event);
+      if (number == Channels.ALL && !(event instanceof StreamEvent.Progress)) {
         barrier = next;
         return true;
       }
       OwnedChannel channel = number == Channels.ALL ? null : owned[number];
-      if (channel != null && channel.isFed() && !channel.had(next)) {
+      if (channel != null && channel.isFed() && !channel.had(event)) {
         channel.add(next, feed.position());
         added.accept(channel);
       } else {
-        feed.freed(Channels.bytes(next));
+        feed.freed(next);
       }
       feed.passed(next);
     }
@@ -239,14 +236,14 @@ final class GroupChannels {
    * The barrier, once all events before it are written. Null until then, and null if there is no
    * barrier.
    */
-  @Nullable StreamEvent reachedBarrier() {
-    return stopped || !isIdle() ? null : barrier;
+  @Nullable Entry reachedBarrier() {
+    return barrier == null || stopped || !isIdle() ? null : barrier;
   }
 
   /** Continues after a barrier that was processed. */
-  void passed(StreamEvent waited) {
+  void passed(Entry waited) {
     barrier = null;
     feed.passed(waited);
-    feed.freed(Channels.bytes(waited));
+    feed.freed(waited);
   }
 }

@@ -1,16 +1,11 @@
 package dev.onehop.streams.channel;
 
-import dev.onehop.streams.channel.GroupFeed.Pull;
 import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
-import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.function.ToIntFunction;
-import org.bson.RawBsonDocument;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +24,7 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p>Thread-safe.
  */
-final class GroupWork {
+final class GroupWork implements ChannelFeed.Receiver {
   private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
 
   /**
@@ -45,7 +40,7 @@ final class GroupWork {
   private final ChannelThreads threads;
 
   // These fields and their contents are guarded by the lock of this object.
-  private final GroupFeed feed;
+  private final ChannelFeed feed;
   private final GroupChannels channels;
   private final Meeting meeting;
   private boolean feeding;
@@ -60,42 +55,15 @@ final class GroupWork {
     void failed(Throwable cause);
   }
 
-  GroupWork(
-      int count,
-      ToIntFunction<RawBsonDocument> channelOf,
-      int batch,
-      int limit,
-      Function<Checkpoint, Publisher<StreamEvent>> stream,
-      ChannelSink sink,
-      Owner owner) {
-    this.batch = batch;
+  GroupWork(ChannelGroup.Builder settings, ChannelSink sink, Owner owner) {
+    this.batch = settings.batch;
     this.sink = sink;
     this.owner = owner;
-    this.scheduler = ChannelThreads.scheduler(count);
+    this.scheduler = ChannelThreads.scheduler(settings.channels);
     this.threads = new ChannelThreads(scheduler, owner::failed);
-    this.feed =
-        new GroupFeed(
-            this,
-            limit,
-            stream,
-            new GroupFeed.Receiver() {
-              @Override
-              public void arrived() {
-                give();
-              }
-
-              @Override
-              public void completed() {
-                owner.changed();
-              }
-
-              @Override
-              public void failed(Throwable cause) {
-                owner.failed(cause);
-              }
-            });
-    this.channels = new GroupChannels(count, channelOf, feed);
-    this.meeting = new Meeting(this, channels, sink, owner, scheduler);
+    this.feed = new ChannelFeed(this, settings.unacknowledged, settings.events, () -> 0);
+    this.channels = new GroupChannels(settings.channels, settings.channelOf, feed);
+    this.meeting = new Meeting(this, feed, channels, sink, owner, scheduler);
   }
 
   // --- Calls by the keeper of the leases.
@@ -178,7 +146,7 @@ final class GroupWork {
 
   /** Releases a channel after its current batch. */
   void leave(int number) {
-    change(
+    feed.change(
         () -> {
           OwnedChannel channel = channels.get(number);
           if (channel != null && !channel.isLeaving()) {
@@ -193,7 +161,7 @@ final class GroupWork {
    * of the channel's current batch is ignored.
    */
   void lost(int number, long term) {
-    change(
+    feed.change(
         () -> {
           OwnedChannel channel = channels.get(number, term);
           if (channel != null && !channel.isLost()) {
@@ -222,8 +190,8 @@ final class GroupWork {
   void stop() {
     Runnable end;
     synchronized (this) {
-      end = feed.stop();
       channels.stop();
+      end = feed.restart(null);
     }
     end.run();
   }
@@ -266,20 +234,21 @@ final class GroupWork {
   }
 
   /** Passes the arrived events to the channels. Called with the lock. */
-  void give() {
+  @Override
+  public void arrived() {
     if (channels.pass(this::start)) {
       meeting.meet();
     }
   }
 
-  /** Makes a change under the lock, and then requests as many events as there is room for. */
-  void change(Runnable change) {
-    Pull pull;
-    synchronized (this) {
-      change.run();
-      pull = feed.pull();
-    }
-    pull.send();
+  @Override
+  public void completed() {
+    owner.changed();
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    owner.failed(cause);
   }
 
   // --- The writes.
@@ -306,33 +275,29 @@ final class GroupWork {
   /** Lets the sink write a batch. */
   Publisher<Void> written(OwnedChannel channel, List<Entry> entries) {
     Entry last = entries.get(entries.size() - 1);
-    if (last.event() instanceof StreamEvent.TooLarge) {
-      return sink.notice(last.event());
-    }
-    return sink.write(
-        new ChannelBatch(
-            channel.number(),
-            channel.term(),
-            entries.stream().map(entry -> (StreamEvent.Change) entry.event()).toList(),
-            last.place()));
+    return last.event() instanceof StreamEvent.TooLarge
+        ? sink.notice(last.event())
+        : sink.write(
+            new ChannelBatch(
+                channel.number(), channel.term(), Entry.changes(entries), last.place()));
   }
 
   private void wrote(OwnedChannel channel, List<Entry> entries) {
-    Pull pull;
-    boolean due;
-    synchronized (this) {
-      channel.written(entries.get(entries.size() - 1));
-      channels.freed(entries);
-      channels.removeLost(channel);
-      start(channel);
-      due = channel.isLeaving() || feed.isCompleted();
-      meeting.meet();
-      pull = feed.pull();
-    }
-    pull.send();
-    if (due) {
+    feed.change(
+        () -> {
+          channel.written(entries.get(entries.size() - 1));
+          entries.forEach(feed::freed);
+          channels.removeLost(channel);
+          start(channel);
+          meeting.meet();
+        });
+    if (isDue(channel)) {
       owner.changed();
     }
+  }
+
+  private synchronized boolean isDue(OwnedChannel channel) {
+    return channel.isLeaving() || feed.isCompleted();
   }
 
   /** Called when a channel's batch could not be written, or the channel's term could not begin. */
@@ -346,7 +311,7 @@ final class GroupWork {
       stop(channel);
       channel.queue().setBusy(false);
       channel.leave();
-      channels.freed(entries);
+      entries.forEach(feed::freed);
       channels.removeLost(channel);
     }
     if (fenced) {

@@ -8,6 +8,9 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,17 +33,16 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   private final LeaseStore store;
   private final int channels;
-  private final String member;
+  private final String member = ProcessHandle.current().pid() + "-" + new ObjectId();
   private final GroupTimes times;
   private final GroupWork work;
   private final Mono<Checkpoint> start;
-  private final MonoSink<Void> sink;
+  private final MonoSink<Void> membership;
   private final Thread thread = new Thread(this::run, "onehop-leases");
 
-  // Guarded by the lock of this object.
-  private boolean changed;
-  private boolean leaving;
-  private @Nullable Throwable failure;
+  private final Semaphore changes = new Semaphore(0);
+  private volatile boolean leaving;
+  private volatile @Nullable Throwable failure;
 
   // Used by the thread only.
   private String group = "";
@@ -75,31 +77,20 @@ final class LeaseKeeper implements GroupWork.Owner {
     }
   }
 
-  /** Creates the work of a member. The work reports to the owner. */
-  interface Works {
-    GroupWork of(GroupWork.Owner owner);
-  }
-
   /**
-   * @param start the publisher of the group's start; subscribed to only if the group does not exist
-   *     yet
-   * @param sink receives the completion or the failure of the membership
+   * @param membership receives the completion or the failure of the membership
    */
   LeaseKeeper(
+      ChannelGroup.Builder settings,
       LeaseStore store,
-      int channels,
-      String member,
-      GroupTimes times,
-      Works works,
-      Mono<Checkpoint> start,
-      MonoSink<Void> sink) {
+      ChannelSink sink,
+      MonoSink<Void> membership) {
     this.store = store;
-    this.channels = channels;
-    this.member = member;
-    this.times = times;
-    this.work = works.of(this);
-    this.start = start;
-    this.sink = sink;
+    this.channels = settings.channels;
+    this.times = settings.times;
+    this.work = new GroupWork(settings, sink, this);
+    this.start = settings.start;
+    this.membership = membership;
     thread.setDaemon(true);
   }
 
@@ -114,9 +105,8 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   @Override
-  public synchronized void changed() {
-    changed = true;
-    notifyAll();
+  public void changed() {
+    changes.release();
   }
 
   @Override
@@ -133,7 +123,7 @@ final class LeaseKeeper implements GroupWork.Owner {
   private void run() {
     try {
       create();
-      while (!isLeaving()) {
+      while (!leaving) {
         await(look() ? times.soon() : times.renewal());
       }
     } catch (RuntimeException | Error unexpected) {
@@ -144,22 +134,15 @@ final class LeaseKeeper implements GroupWork.Owner {
     end();
   }
 
-  private synchronized boolean isLeaving() {
-    return leaving;
-  }
-
-  private synchronized void await(Duration most) throws InterruptedException {
-    long until = System.nanoTime() + most.toNanos();
-    long left = most.toNanos();
-    while (!changed && left > 0) {
-      wait(left / 1_000_000 + 1);
-      left = until - System.nanoTime();
+  /** Waits for a change, or until the time has passed. */
+  private void await(Duration most) throws InterruptedException {
+    if (changes.tryAcquire(most.toNanos(), TimeUnit.NANOSECONDS)) {
+      changes.drainPermits();
     }
-    changed = false;
   }
 
   private void create() throws InterruptedException {
-    while (!isLeaving()) {
+    while (!leaving) {
       try {
         Group made = store.create(start).timeout(CREATING, NoAnswer.within(CREATING)).block();
         if (made != null) {
@@ -299,14 +282,11 @@ final class LeaseKeeper implements GroupWork.Owner {
       failed(unexpected);
     }
     work.close();
-    Throwable cause;
-    synchronized (this) {
-      cause = failure;
-    }
+    Throwable cause = failure;
     if (cause == null) {
-      sink.success();
+      membership.success();
     } else {
-      sink.error(cause);
+      membership.error(cause);
     }
   }
 }

@@ -1,7 +1,6 @@
 package dev.onehop.streams.channel;
 
 import dev.onehop.streams.channel.LeaseStore.Lease;
-import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.List;
 import reactor.core.scheduler.Scheduler;
@@ -16,6 +15,7 @@ import reactor.core.scheduler.Scheduler;
  */
 final class Meeting {
   private final GroupWork work;
+  private final ChannelFeed feed;
   private final GroupChannels channels;
   private final ChannelSink sink;
   private final GroupWork.Owner owner;
@@ -26,11 +26,13 @@ final class Meeting {
 
   Meeting(
       GroupWork work,
+      ChannelFeed feed,
       GroupChannels channels,
       ChannelSink sink,
       GroupWork.Owner owner,
       Scheduler scheduler) {
     this.work = work;
+    this.feed = feed;
     this.channels = channels;
     this.sink = sink;
     this.owner = owner;
@@ -44,7 +46,8 @@ final class Meeting {
 
   /** Whether this member waits for other members. Called with the lock. */
   boolean isWaiting() {
-    return !passing && channels.reachedBarrier() instanceof StreamEvent.Change;
+    Entry waits = channels.reachedBarrier();
+    return !passing && waits != null && waits.event() instanceof StreamEvent.Change;
   }
 
   /**
@@ -52,15 +55,15 @@ final class Meeting {
    * for an event of the servers. Called with the lock.
    */
   void meet() {
-    StreamEvent waits = passing ? null : channels.reachedBarrier();
-    if (waits instanceof StreamEvent.Change) {
+    Entry waits = channels.reachedBarrier();
+    if (isWaiting()) {
       // The owner keeps the leases. It stores this member's state, reads the state of all members,
       // and calls met().
       scheduler.schedule(owner::changed);
-    } else if (waits != null) {
+    } else if (!passing && waits != null) {
       passing = true;
       scheduler.schedule(
-          () -> Calls.run(() -> sink.notice(waits), owner::failed, () -> passed(waits)));
+          () -> Calls.run(() -> sink.notice(waits.event()), owner::failed, () -> passed(waits)));
     }
   }
 
@@ -70,41 +73,36 @@ final class Meeting {
    * @param leases the state of all channels of the group, in order
    */
   void met(List<Lease> leases) {
-    StreamEvent.Change wide;
-    OwnedChannel first;
-    Barrier.Step step;
+    Entry waits;
     synchronized (work) {
-      if (passing || !(channels.reachedBarrier() instanceof StreamEvent.Change waits)) {
+      waits = channels.reachedBarrier();
+      if (passing || waits == null || !(waits.event() instanceof StreamEvent.Change wide)) {
         return;
       }
-      wide = waits;
       OwnedChannel zero = channels.get(0);
-      first = zero != null && zero.isFed() ? zero : null;
-      step =
+      OwnedChannel first = zero != null && zero.isFed() ? zero : null;
+      Barrier.Step step =
           new Barrier(wide)
               .next(leases, first == null ? null : first.floor(), first != null && first.isHeld());
       if (step == Barrier.Step.WAIT) {
         return;
       }
+      passing = true;
       if (first != null && step == Barrier.Step.WRITE) {
         first.queue().setBusy(true);
+        waits.setFloor(first.floor());
+        scheduler.schedule(() -> write(first, waits));
+        return;
       }
-      passing = true;
     }
-    if (first == null || step == Barrier.Step.PASS) {
-      passed(wide);
-    } else {
-      OwnedChannel zero = first;
-      scheduler.schedule(() -> write(zero, wide));
-    }
+    passed(waits);
   }
 
-  private void write(OwnedChannel first, StreamEvent.Change wide) {
-    Entry entry = first.entry(wide);
+  private void write(OwnedChannel first, Entry wide) {
     Calls.run(
-        () -> work.written(first, List.of(entry)),
+        () -> work.written(first, List.of(wide)),
         failure -> notWritten(first, failure),
-        () -> written(first, entry));
+        () -> written(first, wide));
   }
 
   private void notWritten(OwnedChannel first, Throwable failure) {
@@ -115,10 +113,10 @@ final class Meeting {
     work.refeed();
   }
 
-  private void written(OwnedChannel first, Entry entry) {
+  private void written(OwnedChannel first, Entry wide) {
     boolean lost;
     synchronized (work) {
-      first.written(entry);
+      first.written(wide);
       lost = !first.isFed();
       passing = !lost;
       channels.removeLost(first);
@@ -126,17 +124,17 @@ final class Meeting {
     if (lost) {
       work.refeed();
     } else {
-      passed(entry.event());
+      passed(wide);
     }
     owner.changed();
   }
 
-  private void passed(StreamEvent waited) {
-    work.change(
+  private void passed(Entry waited) {
+    feed.change(
         () -> {
           passing = false;
           channels.passed(waited);
-          work.give();
+          work.arrived();
         });
     work.refeed();
   }

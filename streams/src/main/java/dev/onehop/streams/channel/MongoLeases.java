@@ -52,15 +52,19 @@ final class MongoLeases implements LeaseStore {
   private final BsonInt64 leaseMillis;
 
   MongoLeases(MongoCollection<?> collection, String group, int channels, Duration lease) {
-    this.collection =
-        collection
-            .withDocumentClass(BsonDocument.class)
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.MAJORITY)
-            .withWriteConcern(WriteConcern.MAJORITY);
+    this.collection = durable(collection);
     this.group = group;
     this.channels = channels;
     this.leaseMillis = new BsonInt64(lease.toMillis());
+  }
+
+  /** A collection whose reads and writes cannot be rolled back. */
+  static MongoCollection<BsonDocument> durable(MongoCollection<?> collection) {
+    return collection
+        .withDocumentClass(BsonDocument.class)
+        .withReadPreference(ReadPreference.primary())
+        .withReadConcern(ReadConcern.MAJORITY)
+        .withWriteConcern(WriteConcern.MAJORITY);
   }
 
   @Override
@@ -72,13 +76,13 @@ final class MongoLeases implements LeaseStore {
         .flatMap(
             begun -> {
               if (begun.containsKey(REMOVED)) {
-                return Mono.error(removed());
+                throw removed();
               }
-              if (begun.getInt32("channels").getValue() != channels) {
-                return Mono.error(
-                    new IllegalArgumentException(
-                        "group %s was created with %d channels, but this member uses %d"
-                            .formatted(group, begun.getInt32("channels").getValue(), channels)));
+              int created = begun.getInt32("channels").getValue();
+              if (created != channels) {
+                throw new IllegalArgumentException(
+                    "group %s was created with %d channels, but this member uses %d"
+                        .formatted(group, created, channels));
               }
               BsonDocument from = begun.getDocument("start");
               return addChannels(from).thenReturn(new Group(made(begun), Checkpoint.parse(from)));
@@ -92,8 +96,7 @@ final class MongoLeases implements LeaseStore {
   /** Removes the documents of members that have ended without {@link #leave}. */
   private Mono<Void> removeMembers() {
     Bson late =
-        new BsonDocument("group", new BsonString(group))
-            .append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
+        id().append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
             .append("$expr", operator("$lte", new BsonString("$until"), NOW));
     return Mono.from(collection.deleteMany(late)).then();
   }
@@ -112,8 +115,7 @@ final class MongoLeases implements LeaseStore {
     List<WriteModel<BsonDocument>> inserts = new ArrayList<>();
     for (int channel = 0; channel < channels; channel++) {
       BsonDocument free =
-          new BsonDocument("group", new BsonString(group))
-              .append("channel", new BsonInt32(channel))
+          id(channel)
               .append("owner", BsonNull.VALUE)
               .append("term", new BsonInt64(0))
               .append("renewal", new BsonInt64(0))
@@ -166,7 +168,7 @@ final class MongoLeases implements LeaseStore {
   public Mono<View> read() {
     List<Bson> pipeline =
         List.of(
-            new BsonDocument("$match", new BsonDocument("group", new BsonString(group))),
+            new BsonDocument("$match", id()),
             set(new BsonDocument("expired", operator("$lte", new BsonString("$until"), NOW))));
     return Flux.from(collection.aggregate(pipeline)).collectList().map(MongoLeases::view);
   }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class OwnedChannel {
   private final int number;
   private final long term;
-  private final ChannelQueue<Entry> queue = new ChannelQueue<>();
+  private final ChannelQueue queue = new ChannelQueue();
   private Checkpoint floor;
   private Done done;
   private State state = State.OPENING;
@@ -32,18 +32,6 @@ final class OwnedChannel {
     LEAVING,
     /** The channel belongs to another member. */
     LOST
-  }
-
-  /** An event of the channel. */
-  record Entry(StreamEvent event, long bytes, Checkpoint floor) implements ChannelQueue.Entry {
-    private Done done() {
-      return new Done(floor, event.checkpoint());
-    }
-
-    /** The position of the channel once the event is written. */
-    Checkpoint place() {
-      return done().place();
-    }
   }
 
   /**
@@ -75,7 +63,7 @@ final class OwnedChannel {
     return term;
   }
 
-  ChannelQueue<Entry> queue() {
+  ChannelQueue queue() {
     return queue;
   }
 
@@ -163,20 +151,17 @@ final class OwnedChannel {
    * @param position the position before the event, up to which all events were passed to the
    *     channels
    */
-  void add(StreamEvent event, Checkpoint position) {
+  void add(Entry entry, Checkpoint position) {
     if (isIdle()) {
       done = new Done(floor, position);
     }
-    queue.add(entry(event));
-  }
-
-  Entry entry(StreamEvent event) {
-    return new Entry(event, Channels.bytes(event), floor);
+    entry.setFloor(floor);
+    queue.add(entry);
   }
 
   void written(Entry last) {
     queue.setBusy(false);
-    done = last.done();
+    done = new Done(last.floor(), last.event().checkpoint());
   }
 
   /** Ends the feeding of this channel. Returns the events that were waiting. */

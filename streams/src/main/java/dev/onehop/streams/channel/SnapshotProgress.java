@@ -97,11 +97,11 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     if (parts.stream().noneMatch(part -> time.compareTo(part.at()) <= 0)) {
       return false;
     }
-    BsonPath.Located id = ID.find(change.document());
+    BsonValue id = ID.value(change.document());
     if (id == null) {
       return false;
     }
-    SortedId key = new SortedId(id.value());
+    SortedId key = new SortedId(id);
     Part its = parts.get(0);
     for (Part part : parts) {
       if (part.from().compareTo(key) <= 0) {

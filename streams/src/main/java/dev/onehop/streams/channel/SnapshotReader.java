@@ -7,6 +7,7 @@ import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.Snapshot;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Pauses;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -16,18 +17,24 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.util.retry.Retry;
 
 /**
  * Reads a collection in the order of {@code _id}, with read concern {@code snapshot}. A snapshot at
  * a newer cluster time replaces the current one about once a minute, because servers keep snapshots
  * for five minutes by default. Thread-safe.
+ *
+ * @param key the names of the shard key's fields, except {@code _id}, in order
  */
-final class SnapshotReader {
+record SnapshotReader(
+    MongoClient client,
+    MongoCollection<?> source,
+    List<String> key,
+    ToIntFunction<RawBsonDocument> channelOf) {
   private static final String ID = "_id";
   private static final BsonDocument BY_ID = new BsonDocument(ID, new BsonInt32(1));
   private static final Duration LONGEST = Duration.ofMinutes(1);
@@ -38,36 +45,13 @@ final class SnapshotReader {
    */
   private static final Set<Integer> PAST_IS_GONE = Set.of(43, 239, 246);
 
-  private final MongoClient client;
-  private final MongoCollection<?> source;
-  private final List<String> key;
-  private final ToIntFunction<RawBsonDocument> channelOf;
-
-  /**
-   * @param key the names of the shard key's fields, except {@code _id}, in order
-   */
-  SnapshotReader(
-      MongoClient client,
-      MongoCollection<?> source,
-      List<String> key,
-      ToIntFunction<RawBsonDocument> channelOf) {
-    this.client = client;
-    this.source = source;
-    this.key = key;
-    this.channelOf = channelOf;
-  }
-
   /**
    * A document that was read.
    *
    * @param at the cluster time of the snapshot
    * @param event the document as an {@code insert} event
    */
-  record Read(SortedId id, BsonTimestamp at, int channel, StreamEvent.Change event) {
-    long bytes() {
-      return Channels.bytes(event);
-    }
-  }
+  record Read(SortedId id, BsonTimestamp at, int channel, StreamEvent.Change event) {}
 
   /** The progress of a scan. Used by one thread at a time. */
   static final class Scan {
@@ -101,10 +85,7 @@ final class SnapshotReader {
                     .doOnComplete(() -> scan.ended = true)
                     .take(LONGEST)
                     .doOnNext(read -> scan.last = read.id()))
-        .retryWhen(
-            Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(100))
-                .maxBackoff(Duration.ofSeconds(2))
-                .filter(SnapshotReader::isPassing))
+        .retryWhen(Pauses.whenever(SnapshotReader::isPassing))
         .repeat(() -> !scan.ended);
   }
 
@@ -146,8 +127,8 @@ final class SnapshotReader {
   private Read read(RawBsonDocument document, BsonTimestamp time) {
     BsonDocument documentKey = new BsonDocument();
     for (String field : key) {
-      BsonPath.Located value = BsonPath.of(field).find(document);
-      documentKey.append(field, value == null ? BsonNull.VALUE : value.value());
+      BsonValue value = BsonPath.of(field).value(document);
+      documentKey.append(field, value == null ? BsonNull.VALUE : value);
     }
     SortedId id = SortedId.of(document, ID);
     documentKey.append(ID, id.value());

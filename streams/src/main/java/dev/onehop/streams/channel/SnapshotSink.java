@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
@@ -43,9 +44,9 @@ final class SnapshotSink implements ChannelSink {
    */
   private static final Duration GATHER = Duration.ofMillis(200);
 
-  /** The size of a chunk of documents. One chunk is written while the next chunk is read. */
-  private static final long CHUNK_BYTES = 16L << 20;
-
+  /**
+   * The most documents of a chunk, per channel. One chunk is written while the next chunk is read.
+   */
   private static final int CHUNK_PER_CHANNEL = 500;
 
   private final SnapshotReader reader;
@@ -126,15 +127,17 @@ final class SnapshotSink implements ChannelSink {
     log.info("filling channels {} with a snapshot of {}", Channels.ranges(channels), reader.name());
     Scan scan = new Scan(start(lanes));
     AtomicLong documents = new AtomicLong();
+    BatchSize chunks = new BatchSize(lanes.size() * CHUNK_PER_CHANNEL);
     return reader
         .read(scan)
         .filter(
             read -> lanes.containsKey(read.channel()) && lane(lanes, read.channel()).needs(read))
-        .bufferUntil(new Chunk(lanes.size() * CHUNK_PER_CHANNEL)::isFull)
+        .bufferUntil(read -> !chunks.takes(Channels.bytes(read.event())), /* cutBefore= */ true)
         .publishOn(Schedulers.boundedElastic(), 1)
         .concatMap(
             chunk ->
-                Flux.fromIterable(byChannel(chunk).entrySet())
+                Flux.fromIterable(
+                        chunk.stream().collect(Collectors.groupingBy(Read::channel)).entrySet())
                     .flatMap(
                         each -> write(lane(lanes, each.getKey()), each.getValue()), lanes.size())
                     .doOnComplete(() -> documents.addAndGet(chunk.size())),
@@ -164,13 +167,6 @@ final class SnapshotSink implements ChannelSink {
 
   private static Lane lane(Map<Integer, Lane> lanes, int channel) {
     return Objects.requireNonNull(lanes.get(channel));
-  }
-
-  private static Map<Integer, List<Read>> byChannel(List<Read> chunk) {
-    Map<Integer, List<Read>> each = new LinkedHashMap<>();
-    chunk.forEach(
-        read -> each.computeIfAbsent(read.channel(), channel -> new ArrayList<>()).add(read));
-    return each;
   }
 
   private Mono<Void> write(Lane lane, List<Read> reads) {
@@ -239,27 +235,5 @@ final class SnapshotSink implements ChannelSink {
   /** Ends all scans. */
   void close() {
     closed.tryEmitEmpty();
-  }
-
-  /** The size of the current chunk. Used by one thread at a time. */
-  private static final class Chunk {
-    private final int most;
-    private int documents;
-    private long bytes;
-
-    Chunk(int most) {
-      this.most = most;
-    }
-
-    boolean isFull(Read next) {
-      documents++;
-      bytes += next.bytes();
-      boolean full = documents >= most || bytes >= CHUNK_BYTES;
-      if (full) {
-        documents = 0;
-        bytes = 0;
-      }
-      return full;
-    }
   }
 }

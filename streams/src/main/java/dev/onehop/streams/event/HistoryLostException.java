@@ -21,12 +21,8 @@ public final class HistoryLostException extends RuntimeException {
    */
   public HistoryLostException(String shard, BsonTimestamp from, BsonTimestamp to) {
     super(
-        "shard "
-            + shard
-            + " no longer has its events after "
-            + from
-            + "; its oldest event is of "
-            + to);
+        "shard %s no longer has its events after %s; its oldest event is of %s"
+            .formatted(shard, from, to));
     this.shard = shard;
     this.from = from.getValue();
     this.to = to.getValue();

@@ -5,6 +5,7 @@ import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.internal.token.Tokens;
 import java.time.Instant;
 import java.util.List;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
@@ -51,10 +52,9 @@ public sealed interface StreamEvent {
      *     compatibility version 6.0 on, and a pipeline may remove it
      */
     public @Nullable Instant wallTime() {
-      BsonPath.Located found = WALL_TIME.find(document);
-      return found == null || !found.value().isDateTime()
-          ? null
-          : Instant.ofEpochMilli(found.value().asDateTime().getValue());
+      return WALL_TIME.value(document) instanceof BsonDateTime time
+          ? Instant.ofEpochMilli(time.getValue())
+          : null;
     }
 
     /**

@@ -5,12 +5,10 @@ import static dev.onehop.core.bson.Expressions.operator;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -176,44 +174,32 @@ public final class FieldUpdates {
                 add(
                     changes,
                     List.of(path),
-                    update ->
-                        update.append(
-                            "$push",
-                            new BsonDocument(
-                                path,
-                                new BsonDocument("$each", new BsonArray())
-                                    .append("$slice", new BsonInt32(length))))));
-    BsonDocument names = new BsonDocument();
-    changes.removed().forEach(path -> names.append(path, new BsonString("")));
-    List<Map<String, BsonValue>> sets = changes.ascendingSets();
-    List<String> first = new ArrayList<>(changes.removed());
-    sets.stream().limit(1).forEach(fields -> first.addAll(fields.keySet()));
-    if (!first.isEmpty()) {
-      add(
-          changes,
-          first,
-          update -> {
-            if (!names.isEmpty()) {
-              update.append("$unset", names);
-            }
-            sets.stream().limit(1).forEach(fields -> update.append("$set", document(fields)));
-          });
-    }
-    for (Map<String, BsonValue> fields : sets.subList(Math.min(1, sets.size()), sets.size())) {
-      add(changes, fields.keySet(), update -> update.append("$set", document(fields)));
-    }
-  }
-
-  private static BsonDocument document(Map<String, BsonValue> fields) {
-    BsonDocument document = new BsonDocument();
-    document.putAll(fields);
-    return document;
-  }
-
-  private void add(
-      FieldChanges changes, Collection<String> paths, Consumer<BsonDocument> operator) {
+                    stage(
+                        "$push",
+                        path,
+                        new BsonDocument("$each", new BsonArray())
+                            .append("$slice", new BsonInt32(length)))));
     BsonDocument update = new BsonDocument();
-    operator.accept(update);
+    List<String> paths = new ArrayList<>(changes.removed());
+    if (!paths.isEmpty()) {
+      BsonDocument names = new BsonDocument();
+      paths.forEach(path -> names.append(path, new BsonString("")));
+      update.append("$unset", names);
+    }
+    for (Map<String, BsonValue> fields : changes.ascendingSets()) {
+      BsonDocument values = new BsonDocument();
+      values.putAll(fields);
+      paths.addAll(fields.keySet());
+      add(changes, paths, update.append("$set", values));
+      update = new BsonDocument();
+      paths = new ArrayList<>();
+    }
+    if (!update.isEmpty()) {
+      add(changes, paths, update);
+    }
+  }
+
+  private void add(FieldChanges changes, List<String> paths, BsonDocument update) {
     List<String> nested =
         changes.isFlat() ? List.of() : paths.stream().filter(path -> path.contains(".")).toList();
     BsonDocument names = changes.clear() || nested.isEmpty() ? null : names(nested);

@@ -1,6 +1,7 @@
 package dev.onehop.streams.mirror;
 
 import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.WriteConcern;
 import com.mongodb.client.model.DeleteOneModel;
@@ -53,6 +54,7 @@ import reactor.core.publisher.Mono;
  */
 public final class MirrorWrites
     implements Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> {
+  private static final BsonDocument MISSING = new BsonDocument("$exists", BsonBoolean.FALSE);
   private static final BsonString REFUSED =
       new BsonString(
           "a field name of the document has a dot, so the update event can mean two"
@@ -152,13 +154,10 @@ public final class MirrorWrites
               (field, value) -> {
                 if (!field.equals("_id")) {
                   same.add(
-                      new BsonDocument(
+                      operator(
                           "$or",
-                          new BsonArray(
-                              List.of(
-                                  new BsonDocument(field, equal(value)),
-                                  new BsonDocument(
-                                      field, new BsonDocument("$exists", BsonBoolean.FALSE))))));
+                          new BsonDocument(field, equal(value)),
+                          new BsonDocument(field, MISSING)));
                 }
               });
     }

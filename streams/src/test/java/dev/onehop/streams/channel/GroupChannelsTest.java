@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
-import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.ArrayList;
@@ -26,16 +25,9 @@ class GroupChannelsTest {
 
   @BeforeEach
   void create() {
-    GroupFeed feed =
-        new GroupFeed(
-            this,
-            1_000,
-            from -> {
-              begun.add(from);
-              stream = Sinks.many().unicast().onBackpressureBuffer();
-              return stream.asFlux();
-            },
-            new GroupFeed.Receiver() {
+    ChannelFeed feed =
+        new ChannelFeed(
+            new ChannelFeed.Receiver() {
               @Override
               public void arrived() {}
 
@@ -44,7 +36,14 @@ class GroupChannelsTest {
 
               @Override
               public void failed(Throwable cause) {}
-            });
+            },
+            1_000,
+            from -> {
+              begun.add(from);
+              stream = Sinks.many().unicast().onBackpressureBuffer();
+              return stream.asFlux();
+            },
+            () -> 0);
     channels =
         new GroupChannels(
             2,
@@ -86,8 +85,9 @@ class GroupChannelsTest {
 
   private static void write(OwnedChannel channel, int time) {
     Entry entry =
-        channel.entry(
-            new StreamEvent.Change("a", token(time), RawBsonDocument.parse("{}"), 0, at(time)));
+        new Entry(
+            new StreamEvent.Change("a", token(time), RawBsonDocument.parse("{}"), 0, at(time)), 0);
+    entry.setFloor(channel.floor());
     channel.stop(at(time));
     channel.written(entry);
   }
@@ -133,7 +133,7 @@ class GroupChannelsTest {
 
     write(zero, 1);
     zero.feed(at(1));
-    StreamEvent barrier = channels.reachedBarrier();
+    Entry barrier = channels.reachedBarrier();
     assertThat(barrier).isNotNull();
     assertThat(channels.holds()).extracting(Hold::barrier).containsOnly(token(2));
     assertThat(pass()).isFalse();

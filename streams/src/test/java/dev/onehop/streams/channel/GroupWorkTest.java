@@ -80,12 +80,15 @@ class GroupWorkTest {
   void create() {
     work =
         new GroupWork(
-            2,
-            event ->
-                event.containsKey("channel") ? event.getInt32("channel").getValue() : Channels.ALL,
-            10,
-            1_000,
-            this::stream,
+            ChannelGroup.builder(
+                    this::stream, Mono.empty(), 2, lease -> new InMemoryLeases(2, lease))
+                .channelOf(
+                    event ->
+                        event.containsKey("channel")
+                            ? event.getInt32("channel").getValue()
+                            : Channels.ALL)
+                .maxBatch(10)
+                .maxUnacknowledged(1_000),
             sink,
             new GroupWork.Owner() {
               @Override

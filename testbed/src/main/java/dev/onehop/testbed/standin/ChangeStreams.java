@@ -266,7 +266,7 @@ final class ChangeStreams {
 
     @Override
     public Mono<BsonDocument> next(Duration wait) {
-      return cursor.awaitNext(wait);
+      return cursor.awaitNext(wait, 0);
     }
 
     /**

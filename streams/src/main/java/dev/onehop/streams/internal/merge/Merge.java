@@ -63,7 +63,7 @@ final class Merge {
   private String known;
   private @Nullable String fence;
   private String released;
-  // The type bits of the event whose token is the last released token.
+  // The field _typeBits of the last released token. Usually the token has no such field.
   private @Nullable BsonValue typeBits;
   private boolean ended;
 
@@ -170,16 +170,11 @@ final class Merge {
    *     changed since the last call
    */
   void placed(BsonTimestamp through, @Nullable BsonTimestamp changed) {
-    known = Tokens.max(known, after(through));
+    known = Tokens.max(known, Tokens.after(through));
     if (changed != null) {
-      String at = after(changed);
+      String at = Tokens.after(changed);
       fence = fence == null ? at : Tokens.max(fence, at);
     }
-  }
-
-  /** The least token that is after all events of a cluster time. */
-  private static String after(BsonTimestamp time) {
-    return Tokens.highWater(Tokens.next(time));
   }
 
   /** The next event that may be released; null if there is none now. */
@@ -206,7 +201,7 @@ final class Merge {
 
   private void released(Item item) {
     if (isSinglePlace() && item.token().compareTo(released) >= 0) {
-      typeBits = ShardReader.typeBits(item.event());
+      typeBits = ShardReader.TYPE_BITS.value(item.event());
     }
     released = Tokens.max(released, item.token());
   }

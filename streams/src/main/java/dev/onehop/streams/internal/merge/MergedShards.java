@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * The shards of a {@link Merge}. Reads the events of the shards and the placement when the merge
  * needs them. When the placement changes, shards are added and removed.
  *
- * <p>Used by one thread at a time. Replies are handled in {@link ShardReader.Owner#post}.
+ * <p>Used by one thread at a time. Replies are handled in {@link MergedSubscription#post}.
  */
 final class MergedShards {
   private static final Logger log = LoggerFactory.getLogger(MergedShards.class);
@@ -36,7 +36,7 @@ final class MergedShards {
   private final Cluster cluster;
   private final MergeSettings settings;
   private final @Nullable StreamMeter meters;
-  private final ShardReader.Owner owner;
+  private final MergedSubscription owner;
   private final Merge merge;
   private final Map<String, ShardReader> readers = new HashMap<>();
   private final Map<String, Leaving> leaving = new HashMap<>();
@@ -52,7 +52,7 @@ final class MergedShards {
       Cluster.Opening opening,
       MergeSettings settings,
       @Nullable StreamMeter meters,
-      ShardReader.Owner owner) {
+      MergedSubscription owner) {
     this.cluster = cluster;
     this.settings = settings;
     this.meters = meters;
@@ -82,7 +82,7 @@ final class MergedShards {
   private void add(String shard, String after) {
     merge.add(shard, after);
     ShardStream stream = cluster.stream(shard);
-    ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
+    StreamMeter.ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
     readers.put(shard, new ShardReader(shard, stream, after, settings, meter, owner));
   }
 
@@ -159,7 +159,7 @@ final class MergedShards {
     }
     boolean changed = !found.state().equals(before.state());
     placement = found;
-    String since = Tokens.highWater(Tokens.next(before.through()));
+    String since = Tokens.after(before.through());
     for (String shard : found.shards()) {
       if (!has(shard)) {
         // The shard was not in the earlier placement, so all its events are later than the time of
@@ -174,9 +174,7 @@ final class MergedShards {
         log.info("shard {} was removed, its stream is read to the end", shard);
         leaving.put(
             shard,
-            new Leaving(
-                Tokens.highWater(Tokens.next(found.through())),
-                System.nanoTime() + LEAVING.toNanos()));
+            new Leaving(Tokens.after(found.through()), System.nanoTime() + LEAVING.toNanos()));
       }
     }
     merge.placed(found.through(), changed ? found.latest() : null);

@@ -10,16 +10,18 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
+import reactor.core.publisher.Operators;
 
 /**
  * The merged stream of all shards. The publisher is cold: each subscriber has its own connections
  * and cursors.
+ *
+ * @param clusters creates the cluster of a subscriber, which is closed at the end of the
+ *     subscription
  */
-public final class MergedStream implements Publisher<StreamEvent> {
-  private final Supplier<Cluster> clusters;
-  private final MergeSettings settings;
-  private final Observation observation;
+public record MergedStream(
+    Supplier<Cluster> clusters, MergeSettings settings, Observation observation)
+    implements Publisher<StreamEvent> {
 
   /**
    * The observation of subscriptions.
@@ -36,25 +38,12 @@ public final class MergedStream implements Publisher<StreamEvent> {
       StreamListener listener,
       Duration stallAfter) {}
 
-  /**
-   * @param clusters creates the cluster of a subscriber, which is closed at the end of the
-   *     subscription
-   */
-  public MergedStream(Supplier<Cluster> clusters, MergeSettings settings, Observation observation) {
-    this.clusters = clusters;
-    this.settings = settings;
-    this.observation = observation;
-  }
-
   /** The position where a stream of the cluster would start. Closes the cluster afterwards. */
   public static Mono<Checkpoint> start(Cluster cluster) {
     return cluster
         .open()
         .map(Cluster.Opening::start)
-        .retryWhen(
-            Retry.backoff(Long.MAX_VALUE, Pauses.after(1))
-                .maxBackoff(Pauses.after(Integer.MAX_VALUE))
-                .filter(ReadFailure::isPassing))
+        .retryWhen(Pauses.whenever(ReadFailure::isPassing))
         .onErrorMap(ReadFailure.class, ReadFailure::getCause)
         .doFinally(end -> cluster.close());
   }
@@ -65,7 +54,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
     try {
       cluster = clusters.get();
     } catch (RuntimeException failure) {
-      reactor.core.publisher.Operators.error(subscriber, failure);
+      Operators.error(subscriber, failure);
       return;
     }
     MergedSubscription subscription =

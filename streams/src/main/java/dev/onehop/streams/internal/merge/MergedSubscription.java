@@ -28,13 +28,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /**
  * The merged stream of one subscriber. It emits the events that the {@link Merge} releases, and
  * makes the {@link MergedShards} read. Replies are queued. One thread at a time handles them; it is
  * a thread on which a reply has arrived.
  */
-final class MergedSubscription implements Bursts, ShardReader.Owner {
+final class MergedSubscription implements Bursts {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
@@ -60,7 +61,6 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
   private final Queue<StreamEvent> notices = new ArrayDeque<>();
   private Runnable afterBurst = () -> {};
   private @Nullable MergedShards shards;
-  private int openingFailures;
   private long givenNanos = System.nanoTime();
   private @Nullable Checkpoint lastPlace;
   private long wakeNanos;
@@ -81,13 +81,24 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
   }
 
   void start() {
+    Mono.defer(this::open)
+        .retryWhen(Pauses.whenever(ReadFailure::isPassing).doBeforeRetry(this::warn))
+        .takeUntilOther(closed.asMono())
+        .subscribe(
+            first -> post(() -> opened(first)),
+            cause -> post(() -> failed(ReadFailure.cause(cause))));
+  }
+
+  private Mono<Cluster.Opening> open() {
     Sinks.Empty<Void> opened = Sinks.empty();
     opening = opened.asMono();
-    cluster
-        .open()
-        .doFinally(end -> opened.tryEmitEmpty())
-        .takeUntilOther(closed.asMono())
-        .subscribe(first -> post(() -> opened(first)), cause -> post(() -> notOpened(cause)));
+    return cluster.open().doFinally(end -> opened.tryEmitEmpty());
+  }
+
+  private void warn(Retry.RetrySignal signal) {
+    if (signal.totalRetries() == 2) {
+      log.warn("the cluster can't be read, retrying: {}", signal.failure().getMessage());
+    }
   }
 
   private void opened(Cluster.Opening opening) {
@@ -102,24 +113,6 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
     opening
         .removed()
         .forEach((shard, at) -> noticeLost(shard, Tokens.clusterTime(start.token(shard)), at));
-  }
-
-  private void notOpened(Throwable cause) {
-    if (!ReadFailure.isPassing(cause)) {
-      failed(ReadFailure.cause(cause));
-      return;
-    }
-    openingFailures++;
-    if (openingFailures == 3) {
-      log.warn("the cluster can't be read, retrying: {}", cause.getMessage());
-    }
-    Mono.delay(Pauses.after(openingFailures)).subscribe(tick -> post(this::startAgain));
-  }
-
-  private void startAgain() {
-    if (!cancelled) {
-      start();
-    }
   }
 
   @Override
@@ -143,21 +136,19 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
     drain();
   }
 
-  @Override
-  public void post(Runnable task) {
+  /** Runs the handling of a reply. One task runs at a time. */
+  void post(Runnable task) {
     answers.add(task);
     drain();
   }
 
-  @Override
-  public void received(String shard, List<Item> items, @Nullable String token) {
+  void received(String shard, List<Item> items, @Nullable String token) {
     if (shards != null && shards.has(shard)) {
       shards.merge().received(shard, items, token);
     }
   }
 
-  @Override
-  public void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
+  void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
     if (settings.historyLost() == HistoryLostPolicy.CONTINUE && shards != null) {
       shards.merge().skip(shard, to);
     }
@@ -172,13 +163,12 @@ final class MergedSubscription implements Bursts, ShardReader.Owner {
     }
   }
 
-  @Override
-  public void failed(Throwable cause) {
+  void failed(Throwable cause) {
     failure = cause;
   }
 
-  @Override
-  public void wakeIn(Duration time) {
+  /** Reads again after this time. */
+  void wakeIn(Duration time) {
     long at = System.nanoTime() + time.toNanos();
     if (wake != null) {
       if (wakeNanos - at <= 0) {

@@ -1,9 +1,12 @@
 package dev.onehop.streams.internal.merge;
 
 import java.time.Duration;
+import java.util.function.Predicate;
+import reactor.util.retry.Retry;
+import reactor.util.retry.RetryBackoffSpec;
 
 /** The pauses before retries. */
-final class Pauses {
+public final class Pauses {
   private static final Duration FIRST = Duration.ofMillis(100);
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
@@ -17,5 +20,10 @@ final class Pauses {
   static Duration after(int failures) {
     Duration pause = FIRST.multipliedBy(1L << Math.min(failures - 1, 10));
     return pause.compareTo(LONGEST) < 0 ? pause : LONGEST;
+  }
+
+  /** Retries after these failures, without a limit. */
+  public static RetryBackoffSpec whenever(Predicate<? super Throwable> passing) {
+    return Retry.backoff(Long.MAX_VALUE, FIRST).maxBackoff(LONGEST).filter(passing);
   }
 }

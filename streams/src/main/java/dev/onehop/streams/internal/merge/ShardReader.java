@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,13 +21,14 @@ import reactor.core.publisher.Sinks;
  * Reads the stream of one shard, one request at a time. It opens the stream again after a failure,
  * and skips events that are too large to be sent.
  *
- * <p>Used by one thread at a time. Replies are handled in {@link Owner#post}.
+ * <p>Used by one thread at a time. Replies are handled in {@link MergedSubscription#post}.
  */
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
-  private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
+  static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final BsonString INVALIDATE = new BsonString("invalidate");
 
   // This time is short, because only an empty reply shows that a transaction has no more events.
   // The server sends an empty reply only at the end of this time.
@@ -36,8 +37,8 @@ final class ShardReader {
   private final String shard;
   private final ShardStream stream;
   private final Duration heartbeatInterval;
-  private final Owner owner;
-  private final @Nullable ShardMeter meter;
+  private final MergedSubscription owner;
+  private final StreamMeter.@Nullable ShardMeter meter;
   private final @Nullable Transactions transactions;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private ShardStream.Place place;
@@ -50,21 +51,6 @@ final class ShardReader {
   private int failures;
   private long pausedUntilNanos = System.nanoTime();
 
-  /** The owner of a reader. */
-  interface Owner {
-    /** Runs the handling of a reply. One task runs at a time. */
-    void post(Runnable task);
-
-    /** Reads again after this time. */
-    void wakeIn(Duration time);
-
-    void received(String shard, List<Item> items, @Nullable String token);
-
-    void lost(String shard, BsonTimestamp from, BsonTimestamp to);
-
-    void failed(Throwable cause);
-  }
-
   /**
    * @param meter the shard's meters; null if nothing is measured
    */
@@ -73,8 +59,8 @@ final class ShardReader {
       ShardStream stream,
       String after,
       MergeSettings settings,
-      @Nullable ShardMeter meter,
-      Owner owner) {
+      StreamMeter.@Nullable ShardMeter meter,
+      MergedSubscription owner) {
     this.shard = shard;
     this.meter = meter;
     this.stream = stream;
@@ -83,7 +69,7 @@ final class ShardReader {
     this.owner = owner;
     this.transactions =
         settings.groupTransactions() ? new Transactions(after, settings.bufferPerShard()) : null;
-    this.place = new ShardStream.Place(after, false);
+    this.place = new ShardStream.Place(after, null);
   }
 
   String shard() {
@@ -148,18 +134,22 @@ final class ShardReader {
       stepping = false;
       open = false;
     }
-    String reached = batch.token();
     if (!items.isEmpty()) {
-      String last = items.get(items.size() - 1).token();
-      reached = reached == null ? last : Tokens.max(reached, last);
+      reach(items.get(items.size() - 1).event().getDocument("_id"));
     }
-    if (reached != null) {
-      // The maximum, because a server may return a token that is less than an earlier token.
-      place =
-          new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
+    if (batch.resumeToken() != null) {
+      reach(batch.resumeToken());
     }
     // An empty reply to a getMore means that the shard has sent all events of a transaction.
     give(items, batch.token(), items.isEmpty() && !opening);
+  }
+
+  /** Moves the position to a token, unless the server has sent a greater token before. */
+  private void reach(BsonDocument token) {
+    ShardStream.Place next = ShardStream.Place.of(token);
+    if (place.own() == null || place.after().compareTo(next.after()) <= 0) {
+      place = next;
+    }
   }
 
   /**
@@ -185,7 +175,8 @@ final class ShardReader {
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
-    boolean given = last != null && (isInvalidate(last.event()) || last.token().equals(token));
+    boolean given =
+        last != null && (INVALIDATE.equals(TYPE.value(last.event())) || last.token().equals(token));
     String end = last != null && given ? last.token() : token;
     if (end == null) {
       give(items, null, false);
@@ -193,9 +184,9 @@ final class ShardReader {
       return;
     }
     String reached = last == null ? end : Tokens.max(end, last.token());
-    if (!place.own() && reached.compareTo(place.after()) <= 0) {
-      String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(end)));
-      place = new ShardStream.Place(next, false);
+    if (place.own() == null && reached.compareTo(place.after()) <= 0) {
+      String next = Tokens.after(Tokens.clusterTime(end));
+      place = new ShardStream.Place(next, null);
       give(List.of(), next, true);
       return;
     }
@@ -208,7 +199,7 @@ final class ShardReader {
       // The token of the end must sort after the position and after all earlier events, even if the
       // server's token does not.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());
-      String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
+      String after = Tokens.after(Tokens.clusterTime(before));
       items.add(
           new Item(
               end.compareTo(before) > 0 ? end : after,
@@ -220,29 +211,10 @@ final class ShardReader {
   }
 
   static String token(BsonDocument event) {
-    BsonPath.Located found = event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
-    var value = found == null ? TOKEN.find(event) : found.value();
-    if (value == null || !value.isString()) {
+    if (!(TOKEN.value(event) instanceof BsonString token)) {
       throw new IllegalStateException("an event has no _id: the pipeline must keep this field");
     }
-    return value.asString().getValue();
-  }
-
-  /**
-   * The field {@code _typeBits} of an event's token; null if the token has no such field, which is
-   * usual.
-   */
-  static @Nullable BsonValue typeBits(BsonDocument event) {
-    if (!(event instanceof RawBsonDocument raw)) {
-      return TYPE_BITS.find(event);
-    }
-    BsonPath.Located found = TYPE_BITS.find(raw);
-    return found == null ? null : found.value();
-  }
-
-  private static boolean isInvalidate(BsonDocument event) {
-    var type = TYPE.find(event);
-    return type != null && type.isString() && type.asString().getValue().equals("invalidate");
+    return token.getValue();
   }
 
   private void failed(Throwable failure) {
@@ -283,7 +255,7 @@ final class ShardReader {
   private void stepOver(ShardStream.Large found) {
     String token = token(found.event());
     stepping = false;
-    place = new ShardStream.Place(token, true);
+    place = ShardStream.Place.of(found.event().getDocument("_id"));
     if (meter != null && !found.whole()) {
       meter.tooLarge();
     }
@@ -298,7 +270,7 @@ final class ShardReader {
     BsonTimestamp from = Tokens.clusterTime(place.after());
     BsonTimestamp to = Tokens.next(oldest);
     log.error("shard {} has lost its events from {} to {}", shard, from, to);
-    place = new ShardStream.Place(Tokens.highWater(to), false);
+    place = new ShardStream.Place(Tokens.highWater(to), null);
     if (transactions != null) {
       owner.received(shard, transactions.rest(), null);
     }

@@ -18,19 +18,34 @@ public interface ShardStream {
   /**
    * Events, and the position of the stream after these events.
    *
-   * @param token {@code _data} of the batch's token, null if the batch has no token
+   * @param resumeToken the batch's token, null if the batch has no token
    * @param ended whether the server has closed the cursor
    */
-  record Batch(List<RawBsonDocument> events, @Nullable String token, boolean ended) {}
+  record Batch(List<RawBsonDocument> events, @Nullable BsonDocument resumeToken, boolean ended) {
+    /** {@code _data} of the batch's token, null if the batch has no token. */
+    public @Nullable String token() {
+      return resumeToken == null ? null : resumeToken.getString("_data").getValue();
+    }
+  }
 
   /**
    * A position at which a stream starts.
    *
    * @param after {@code _data} of a token
-   * @param own whether the token comes from this shard's stream. If not, the stream starts at the
-   *     cluster time of the token, and may emit earlier events of this cluster time
+   * @param own the token with all its fields, if it comes from this shard's stream. In addition to
+   *     {@code _data} it may have the field {@code _typeBits}. A server needs this field to read the
+   *     {@code _data} of some keys, such as decimals. Null for another token: the stream then starts
+   *     at the cluster time of the token, and may emit earlier events of this cluster time
    */
-  record Place(String after, boolean own) {}
+  record Place(String after, @Nullable BsonDocument own) {
+    /** The position after a token of this shard's stream. */
+    static Place of(BsonDocument token) {
+      // A copy, so that the position does not keep the buffer of the server's reply in memory.
+      BsonDocument copy = new BsonDocument();
+      copy.putAll(token);
+      return new Place(copy.getString("_data").getValue(), copy);
+    }
+  }
 
   /**
    * Opens the stream and closes the previous cursor.

@@ -4,10 +4,8 @@ import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.internal.token.Tokens;
 import java.util.ArrayList;
 import java.util.List;
-import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
-import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,19 +91,11 @@ final class Transactions {
   }
 
   private static @Nullable Id id(Item item) {
-    BsonValue number = find(NUMBER, item.event());
-    BsonValue session = number == null ? null : find(SESSION, item.event());
+    BsonValue number = NUMBER.value(item.event());
+    BsonValue session = number == null ? null : SESSION.value(item.event());
     return number == null || session == null
         ? null
         : new Id(Tokens.clusterTime(item.token()), session, number);
-  }
-
-  private static @Nullable BsonValue find(BsonPath path, BsonDocument event) {
-    if (!(event instanceof RawBsonDocument raw)) {
-      return path.find(event);
-    }
-    BsonPath.Located found = path.find(raw);
-    return found == null ? null : found.value();
   }
 
   /** Returns the waiting events of an incomplete transaction, if there is one. */

@@ -7,6 +7,7 @@ import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.watch.SingleServer;
 import java.io.IOException;
 import java.util.Set;
@@ -38,6 +39,11 @@ final class Failures {
     }
     boolean passing = failure instanceof IOException || failure instanceof TimeoutException;
     return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);
+  }
+
+  /** An error after which the stream is opened again. */
+  static CommandFailure cursorNotFound(String why) {
+    return new CommandFailure(ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", why);
   }
 
   /**

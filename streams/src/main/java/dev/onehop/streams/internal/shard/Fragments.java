@@ -1,7 +1,6 @@
 package dev.onehop.streams.internal.shard;
 
 import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
@@ -32,9 +31,7 @@ final class Fragments {
     BsonDocument place = split.isDocument() ? split.asDocument() : ALONE;
     int number = place.getNumber("fragment").intValue();
     if (number != taken + 1) {
-      throw new CommandFailure(
-          ErrorCodes.CURSOR_NOT_FOUND,
-          "CursorNotFound",
+      throw Failures.cursorNotFound(
           "fragment " + number + " of an event came after fragment " + taken);
     }
     taken = number;

@@ -5,13 +5,10 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
-import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -29,8 +26,12 @@ import reactor.core.publisher.Mono;
 final class Heartbeats {
   private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
   private static final Duration MOST = Duration.ofSeconds(2);
-  private static final BsonDocument DATA =
-      new BsonDocument("onehop", new BsonString("events wait for this server"));
+  private static final BsonDocument NOTE =
+      BsonDocument.parse(
+          "{appendOplogNote: 1, data: {onehop: 'events wait for this server'},"
+              + " writeConcern: {w: 'majority', wtimeout: "
+              + MOST.toMillis()
+              + "}}");
 
   private final ClusterClock clock;
   private final boolean wanted;
@@ -56,25 +57,11 @@ final class Heartbeats {
   }
 
   private Mono<Boolean> append(ReplicaSet to) {
-    BsonDocument note =
-        new BsonDocument("appendOplogNote", new BsonInt32(1))
-            .append("data", DATA)
-            .append(
-                "writeConcern",
-                new BsonDocument("w", new BsonString("majority"))
-                    .append("wtimeout", new BsonInt32((int) MOST.toMillis())))
-            .append("$db", new BsonString("admin"));
+    BsonDocument note = NOTE.clone();
     clock.gossip(note);
-    return to.send(OpMsg.command(note))
-        .map(
-            answer -> {
-              BsonDocument reply = answer.document();
-              if (!ErrorCodes.ok(reply)) {
-                refused(to, CommandFailure.of(reply));
-                return false;
-              }
-              return !reply.containsKey("writeConcernError");
-            });
+    return to.run("admin", note)
+        .doOnError(CommandFailure.class, why -> refused(to, why))
+        .map(reply -> !reply.containsKey("writeConcernError"));
   }
 
   private void refused(ReplicaSet by, CommandFailure why) {

@@ -1,7 +1,8 @@
 package dev.onehop.streams.internal.shard;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.bson.BsonDocument;
-import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
@@ -25,17 +26,15 @@ final class KeyAfterUpdate {
       return before;
     }
     BsonDocument updated = description.getDocument("updatedFields");
+    Set<String> changed = new HashSet<>(updated.keySet());
+    description.getArray("removedFields").forEach(path -> changed.add(path.asString().getValue()));
     BsonDocument after = new BsonDocument();
     before.forEach(
         (path, value) -> {
           BsonValue set = updated.get(path);
           if (set != null) {
             after.append(path, set);
-          } else if (updated.keySet().stream().noneMatch(each -> overlaps(each, path))
-              && description.getArray("removedFields").stream()
-                  .map(BsonValue::asString)
-                  .map(BsonString::getValue)
-                  .noneMatch(each -> overlaps(each, path))) {
+          } else if (changed.stream().noneMatch(each -> overlaps(each, path))) {
             after.append(path, value);
           }
         });

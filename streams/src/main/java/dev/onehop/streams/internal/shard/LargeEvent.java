@@ -4,8 +4,6 @@ import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.streams.internal.merge.ShardStream.Large;
 import dev.onehop.streams.internal.merge.ShardStream.Place;
-import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -13,20 +11,12 @@ import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
 /** Reads an event that is too large to be sent like other events. */
-final class LargeEvent {
+record LargeEvent(ServerStream stream, StreamCommand command) {
   /**
    * The longest time for which the server may search for the event or the next fragment. Usually it
    * replies at once, because the event exists.
    */
   private static final Duration NARROW = Duration.ofSeconds(1);
-
-  private final ServerStream stream;
-  private final StreamCommand command;
-
-  LargeEvent(ServerStream stream, StreamCommand command) {
-    this.stream = stream;
-    this.command = command;
-  }
 
   /** The first event after a position. It is complete, or has only its small fields. */
   Mono<Large> read(Place place) {
@@ -40,22 +30,17 @@ final class LargeEvent {
 
   private Mono<RawBsonDocument> narrow(Place place) {
     return stream
-        .opened(() -> command.narrow(place.after(), stream.token(place)))
+        .opened(() -> command.narrow(place))
+        .map(ServerStream::batch)
         .flatMap(
-            answer -> {
-              Batch first = stream.noted(answer.document());
-              return first.events().isEmpty()
-                  ? stream.more(NARROW).map(stream::noted)
-                  : Mono.just(first);
-            })
+            first ->
+                first.events().isEmpty()
+                    ? stream.more(NARROW).map(ServerStream::batch)
+                    : Mono.just(first))
         .flatMap(
             batch ->
                 batch.events().isEmpty()
-                    // The event was not found after the position. This error makes the reader open
-                    // the stream again.
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
+                    ? Mono.error(Failures.cursorNotFound("no event was found"))
                     : Mono.just(batch.events().get(0)));
   }
 
@@ -66,8 +51,8 @@ final class LargeEvent {
   private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
     Fragments fragments = new Fragments();
     return stream
-        .opened(() -> command.split(place.after(), stream.token(place)))
-        .flatMap(answer -> collect(ServerStream.batch(answer.document()), fragments))
+        .opened(() -> command.split(place))
+        .flatMap(reply -> collect(ServerStream.batch(reply), fragments))
         .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(
             event ->
@@ -92,9 +77,7 @@ final class LargeEvent {
         .flatMap(
             more ->
                 more.events().isEmpty()
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no fragment was found"))
+                    ? Mono.error(Failures.cursorNotFound("no fragment was found"))
                     : collect(more, into));
   }
 

@@ -6,11 +6,11 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.streams.internal.merge.Pauses;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -24,7 +24,6 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Adds {@code fullDocument} to the update events of a shard, as a mongos does for {@code
@@ -33,38 +32,19 @@ import reactor.util.retry.Retry;
  * later time. A lookup also finds a document whose shard key the update has changed; a mongos would
  * not find it. After the lookups, the shard applies the stages of the pipeline that come after the
  * lookup.
+ *
+ * @param servers the servers, whose seeds are mongoses. The events come from these servers, too, so
+ *     the clock of this object has reached the cluster times of the events
+ * @param command the command of the stream with the application's settings
  */
-final class Lookups {
+record Lookups(ClusterServers servers, StreamCommand command) {
   private static final BsonPath TYPE = BsonPath.of("operationType");
   private static final BsonString UPDATE = new BsonString("update");
   private static final int AT_ONCE = 64;
   private static final int MOST_BYTES_OF_EVENT = 16 << 20;
   private static final int MOST_BYTES_AT_ONCE = 8 << 20;
   private static final int CHANGE_STREAM_FATAL_ERROR = 280;
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
-
-  private final ClusterServers servers;
-  private final StreamCommand command;
-
-  /**
-   * @param servers the servers, whose seeds are mongoses. The events come from these servers, too,
-   *     so the clock of this object has reached the cluster times of the events
-   * @param command the command of the stream with the application's settings
-   */
-  Lookups(ClusterServers servers, StreamCommand command) {
-    this.servers = servers;
-    this.command = command;
-  }
-
-  /**
-   * The command that opens the stream with all stages of the application, so that the server checks
-   * the stages.
-   */
-  BsonDocument check(String after) {
-    return command.check(after);
-  }
 
   /**
    * The batch with looked-up documents, after all stages of the pipeline.
@@ -80,21 +60,18 @@ final class Lookups {
                 events.isEmpty() || command.afterLookups().isEmpty()
                     ? Mono.just(events)
                     : piped(shard, events).collectList())
-        .map(events -> new Batch(events, batch.token(), batch.ended()));
+        .map(events -> new Batch(events, batch.resumeToken(), batch.ended()));
   }
 
   private Mono<RawBsonDocument> lookedUp(RawBsonDocument event) {
-    BsonPath.Located type = TYPE.find(event);
-    return type != null && type.value().equals(UPDATE)
+    return UPDATE.equals(TYPE.value(event))
         ? retried(find(event)).map(found -> with(event, found))
         : Mono.just(event);
   }
 
   private static <T> Mono<T> retried(Mono<T> command) {
     return command.retryWhen(
-        Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-            .maxBackoff(LONGEST_PAUSE)
-            .filter(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING));
+        Pauses.whenever(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING));
   }
 
   private Mono<BsonValue> find(RawBsonDocument event) {
@@ -109,18 +86,13 @@ final class Lookups {
                   .append("filter", KeyAfterUpdate.filter(event))
                   .append("limit", new BsonInt32(1))
                   .append("singleBatch", BsonBoolean.TRUE)
-                  .append("readConcern", readConcern)
-                  .append("$db", namespace.getString("db"));
+                  .append("readConcern", readConcern);
           servers.clock().gossip(find);
           return servers
               .seeds()
               .run(namespace.getString("db").getValue(), find)
-              .map(
-                  reply ->
-                      CursorReplies.documents(reply).stream()
-                          .<BsonValue>map(document -> document)
-                          .findFirst()
-                          .orElse(BsonNull.VALUE));
+              .map(CursorReplies::documents)
+              .map(found -> found.isEmpty() ? BsonNull.VALUE : found.get(0));
         });
   }
 

@@ -5,7 +5,7 @@ import dev.onehop.shards.cluster.ConfigServer;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.internal.merge.Cluster.Placement;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,6 +30,18 @@ import reactor.core.publisher.Mono;
  */
 final class PlacementReader {
   private static final int BATCH = 10_000;
+  private static final BsonDocument SHARDS =
+      BsonDocument.parse("{$project: {kind: 'shard', host: 1}}");
+  private static final BsonDocument DATABASES =
+      BsonDocument.parse("{$project: {kind: 'database', primary: 1, version: 1}}");
+  private static final BsonDocument COLLECTIONS =
+      BsonDocument.parse(
+          "{$project: {kind: 'collection', uuid: 1, lastmodEpoch: 1, timestamp: 1, latest: 1}}");
+  private static final BsonDocument LATEST_CHUNKS =
+      BsonDocument.parse(
+          "{$lookup: {from: 'chunks', as: 'latest', let: {uuid: '$uuid'}, pipeline: ["
+              + "{$match: {$expr: {$eq: ['$uuid', '$$uuid']}}},"
+              + "{$sort: {lastmod: -1}}, {$limit: 1}, {$project: {_id: 0, lastmod: 1}}]}}");
 
   private final ConfigServer config;
   private final ClusterClock clock;
@@ -39,73 +51,44 @@ final class PlacementReader {
     this.config = config;
     this.clock = clock;
     this.aggregate =
-        order == Order.TOTAL
-            ? aggregate("shards", List.of(kind("shard", "host")))
-            : aggregate("collections", perKey(watched));
+        new BsonDocument(
+                "aggregate", new BsonString(order == Order.TOTAL ? "shards" : "collections"))
+            .append(
+                "pipeline", order == Order.TOTAL ? new BsonArray(List.of(SHARDS)) : perKey(watched))
+            .append("cursor", new BsonDocument("batchSize", new BsonInt32(BATCH)));
   }
 
-  private static BsonDocument aggregate(String collection, List<BsonDocument> stages) {
-    return new BsonDocument("aggregate", new BsonString(collection))
-        .append("pipeline", new BsonArray(stages))
-        .append("cursor", new BsonDocument("batchSize", new BsonInt32(BATCH)));
-  }
-
-  private static List<BsonDocument> perKey(StreamCommand watched) {
-    List<BsonDocument> stages = new ArrayList<>();
+  private static BsonArray perKey(StreamCommand watched) {
+    BsonDocument collections = new BsonDocument();
     BsonDocument databases = new BsonDocument();
-    if (watched.collection() != null) {
-      stages.add(match(new BsonString(watched.database() + "." + watched.collection())));
-      databases.append("_id", new BsonString(watched.database()));
-    } else if (!watched.database().equals("admin")) {
-      stages.add(match(new BsonRegularExpression("^" + Pattern.quote(watched.database() + "."))));
-      databases.append("_id", new BsonString(watched.database()));
+    if (!watched.isOfCluster()) {
+      String database = watched.database();
+      collections.append(
+          "_id",
+          watched.collection() == null
+              ? new BsonRegularExpression("^" + Pattern.quote(database + "."))
+              : new BsonString(database + "." + watched.collection()));
+      databases.append("_id", new BsonString(database));
     }
-    stages.add(
-        BsonDocument.parse(
-            "{$lookup: {from: 'chunks', as: 'latest', let: {uuid: '$uuid'}, pipeline: ["
-                + "{$match: {$expr: {$eq: ['$uuid', '$$uuid']}}},"
-                + "{$sort: {lastmod: -1}}, {$limit: 1}, {$project: {_id: 0, lastmod: 1}}]}}"));
-    stages.add(
-        BsonDocument.parse(
-            "{$project: {kind: 'collection', uuid: 1, lastmodEpoch: 1, timestamp: 1, latest: 1}}"));
-    stages.add(
-        union(
-            "databases",
-            List.of(
-                new BsonDocument("$match", databases), kind("database", "primary", "version"))));
-    stages.add(union("shards", List.of(kind("shard", "host"))));
-    return stages;
+    return new BsonArray(
+        List.of(
+            new BsonDocument("$match", collections),
+            LATEST_CHUNKS,
+            COLLECTIONS,
+            union("databases", new BsonDocument("$match", databases), DATABASES),
+            union("shards", SHARDS)));
   }
 
-  private static BsonDocument match(org.bson.BsonValue id) {
-    return new BsonDocument("$match", new BsonDocument("_id", id));
-  }
-
-  private static BsonDocument kind(String kind, String... fields) {
-    BsonDocument project = new BsonDocument("kind", new BsonString(kind));
-    for (String field : fields) {
-      project.append(field, new BsonInt32(1));
-    }
-    return new BsonDocument("$project", project);
-  }
-
-  private static BsonDocument union(String collection, List<BsonDocument> stages) {
+  private static BsonDocument union(String collection, BsonDocument... stages) {
     return new BsonDocument(
         "$unionWith",
         new BsonDocument("coll", new BsonString(collection))
-            .append("pipeline", new BsonArray(stages)));
+            .append("pipeline", new BsonArray(List.of(stages))));
   }
 
   /** Reads the placement, complete up to the latest known cluster time. */
   Mono<Placement> read() {
-    return Mono.defer(
-            () -> {
-              BsonTimestamp now = clock.now();
-              return now == null
-                  ? Mono.error(new IllegalStateException("no server has returned a cluster time"))
-                  : read(now);
-            })
-        .onErrorMap(Failures::of);
+    return Mono.defer(() -> read(ServerStream.now(clock))).onErrorMap(Failures::of);
   }
 
   private Mono<Placement> read(BsonTimestamp time) {
@@ -130,7 +113,7 @@ final class PlacementReader {
 
   private Placement placement(BsonTimestamp time, List<? extends BsonDocument> documents) {
     Set<String> shards = new TreeSet<>();
-    Set<BsonDocument> state = new java.util.HashSet<>();
+    Set<BsonDocument> state = new HashSet<>();
     for (BsonDocument document : documents) {
       BsonDocument decoded = new BsonDocument();
       decoded.putAll(document);

@@ -52,7 +52,7 @@ final class RemovedShards {
 
   private Mono<Map<String, BsonTimestamp>> read(Checkpoint place, Placement found) {
     return removals
-        .open(new Place(place.low(), false), 0)
+        .open(new Place(place.low(), null), 0)
         .expand(
             batch ->
                 isPast(batch, found.latest())
@@ -73,7 +73,8 @@ final class RemovedShards {
   }
 
   private static boolean isPast(Batch batch, BsonTimestamp time) {
-    return batch.token() != null && Tokens.clusterTime(batch.token()).compareTo(time) >= 0;
+    String token = batch.token();
+    return token != null && Tokens.clusterTime(token).compareTo(time) >= 0;
   }
 
   static String id(BsonDocument event) {

@@ -88,12 +88,11 @@ public final class RoutedCluster implements Cluster {
               boolean mongos = IS_MONGOS.equals(hello.get("msg"));
               boolean sharded = mongos || hello.containsKey("configsvr");
               if (source == Source.MONGOS && !mongos) {
-                return Mono.error(new IllegalArgumentException("the URI does not name mongoses"));
+                throw new IllegalArgumentException("the URI does not name mongoses");
               }
               if (lookups && sharded && !mongos) {
-                return Mono.error(
-                    new IllegalArgumentException(
-                        "updateLookup needs the URI of mongoses, not of config servers"));
+                throw new IllegalArgumentException(
+                    "updateLookup needs the URI of mongoses, not of config servers");
               }
               return VersionCheck.of(command -> servers.seeds().run("admin", command))
                   .then(
@@ -262,23 +261,20 @@ public final class RoutedCluster implements Cluster {
   private Mono<Placement> reachablePlacement() {
     return placements
         .read()
+        .delayUntil(found -> isKnown(found) ? Mono.empty() : servers.directory().all())
         .flatMap(
             found ->
-                servers.directory().known().containsAll(found.shards())
+                isKnown(found)
                     ? Mono.just(found)
-                    : servers
-                        .directory()
-                        .all()
-                        .flatMap(
-                            all ->
-                                all.keySet().containsAll(found.shards())
-                                    ? Mono.just(found)
-                                    : Mono.error(
-                                        new ReadFailure(
-                                            ReadFailure.Kind.PASSING,
-                                            new IOException(
-                                                "not all of these shards are known yet: "
-                                                    + found.shards())))));
+                    : Mono.error(
+                        new ReadFailure(
+                            ReadFailure.Kind.PASSING,
+                            new IOException(
+                                "not all of these shards are known yet: " + found.shards()))));
+  }
+
+  private boolean isKnown(Placement found) {
+    return servers.directory().known().containsAll(found.shards());
   }
 
   @Override

@@ -4,23 +4,18 @@ import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.ShardCursor;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.wire.NoAnswer;
-import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Supplier;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
-import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -32,6 +27,8 @@ import reactor.core.publisher.Sinks;
  */
 final class ServerStream implements ShardStream {
   private static final BsonDocument NOTHING = new BsonDocument("$alwaysFalse", new BsonInt32(1));
+  private static final BsonDocument FIRST_ENTRY =
+      BsonDocument.parse("{find: 'oplog.rs', limit: 1, projection: {ts: 1}}");
   private static final Duration ADVANCING = Duration.ofSeconds(2);
 
   private final ReplicaSet servers;
@@ -42,16 +39,10 @@ final class ServerStream implements ShardStream {
   private final @Nullable Mono<Void> whenIdle;
   private volatile boolean idle;
   private volatile boolean checked;
-  private volatile @Nullable Cursor cursor;
-  // The greatest token that the server has sent, with all its fields. In addition to _data it may
-  // have the field _typeBits. A server needs _typeBits to read the _data of some keys, such as
-  // decimals.
-  private volatile @Nullable BsonDocument reached;
+  private volatile @Nullable ShardCursor cursor;
   private volatile Mono<Void> opening = Mono.empty();
   private volatile int most;
   private volatile boolean closed;
-
-  private record Cursor(ServerAddressName server, String namespace, long id) {}
 
   /**
    * @param lookups completes the events; null if no lookup is needed
@@ -74,67 +65,28 @@ final class ServerStream implements ShardStream {
     this.whenIdle = whenIdle;
   }
 
-  /**
-   * The complete resume token of a position; null if the position does not come from this stream.
-   */
-  @Nullable BsonDocument token(Place place) {
-    BsonDocument known = reached;
-    if (!place.own()) {
-      return null;
-    }
-    return known != null && data(known).equals(place.after())
-        ? known
-        : new BsonDocument("_data", new BsonString(place.after()));
-  }
-
-  private static String data(BsonDocument token) {
-    return token.getString("_data").getValue();
-  }
-
-  /** The batch of a reply. Its tokens are recorded as positions of this stream. */
-  Batch noted(BsonDocument reply) {
-    Batch batch = batch(reply);
-    note(reply.getDocument("cursor").get("postBatchResumeToken"));
-    if (!batch.events().isEmpty()) {
-      note(batch.events().get(batch.events().size() - 1).get("_id"));
-    }
-    return batch;
-  }
-
-  private void note(@Nullable BsonValue token) {
-    if (token == null || !token.isDocument() || !token.asDocument().isString("_data")) {
-      return;
-    }
-    BsonDocument before = reached;
-    if (before == null || data(before).compareTo(data(token.asDocument())) <= 0) {
-      // A copy, so that this field does not keep the reply's buffer in memory.
-      BsonDocument copy = new BsonDocument();
-      copy.putAll(token.asDocument());
-      reached = copy;
-    }
-  }
-
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
     return check(place)
         .then(
             completed(
-                opened(() -> command.open(place.after(), token(place), batchSize))
-                    .map(answer -> noted(answer.document()))))
+                opened(() -> command.open(place, most)).map(ServerStream::batch)))
         .onErrorMap(Failures::of)
         .doOnNext(batch -> idle = batch.events().isEmpty());
   }
 
   /**
-   * Makes the server check all stages once, because the stages after the lookups are not part of
-   * the stream's command.
+   * Makes the server check all stages of the application once, because the stages after the lookups
+   * are not part of this stream's command.
    */
   private Mono<Void> check(Place place) {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.check(place.after())).doOnNext(answer -> checked = true).then();
+        : opened(() -> after.command().check(place))
+            .doOnNext(reply -> checked = true)
+            .then();
   }
 
   /** The batch with looked-up documents. */
@@ -145,70 +97,55 @@ final class ServerStream implements ShardStream {
 
   /**
    * Opens a cursor and then closes the previous cursor. In this order, the opening does not wait
-   * for the server of the previous cursor, which may be unreachable or frozen.
+   * for the server of the previous cursor, which may be unreachable or frozen. Returns the reply.
    */
-  Mono<Answer> opened(Supplier<BsonDocument> command) {
+  Mono<BsonDocument> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
         () -> {
+          BsonDocument aggregate = command.get();
+          clock.gossip(aggregate);
+          OpMsg message = OpMsg.command(aggregate);
           Sinks.Empty<Void> end = Sinks.empty();
           // The field is set before "closed" is read. Either this method then finds that the stream
           // is closed, or close() waits for this opening.
           opening = end.asMono();
           return closed
-              ? Mono.<Answer>error(cursorIsClosed())
-              : sent(command).doFinally(signal -> end.tryEmitEmpty());
+              ? Mono.<BsonDocument>error(Failures.cursorNotFound("the cursor is closed"))
+              : servers
+                  .send(message)
+                  .flatMap(Answer::orFailure)
+                  .doOnNext(answer -> replaceCursor(message, answer))
+                  .map(Answer::document)
+                  .doFinally(signal -> end.tryEmitEmpty());
         });
   }
 
-  private Mono<Answer> sent(Supplier<BsonDocument> command) {
-    return Mono.defer(
-            () -> {
-              BsonDocument aggregate = command.get();
-              BsonDocument now = clock.clusterTime();
-              if (now != null) {
-                aggregate.append("$clusterTime", now);
-              }
-              return servers.send(OpMsg.command(aggregate));
-            })
-        .flatMap(Answer::orFailure)
-        .doOnNext(
-            answer -> {
-              kill(take()).subscribe();
-              cursor = cursor(answer);
-            });
+  private void replaceCursor(OpMsg opening, Answer answer) {
+    kill().subscribe();
+    cursor =
+        CursorReplies.id(answer.document()) == 0 ? null : new ShardCursor(servers, opening, answer);
   }
 
-  private static @Nullable Cursor cursor(Answer answer) {
-    long id = CursorReplies.id(answer.document());
-    return id == 0
-        ? null
-        : new Cursor(
-            answer.server(),
-            answer.document().getDocument("cursor").getString("ns").getValue(),
-            id);
-  }
-
-  private @Nullable Cursor take() {
-    Cursor open = cursor;
+  /** Closes the current cursor. Never fails. */
+  private Mono<Void> kill() {
+    ShardCursor open = cursor;
     cursor = null;
-    return open;
+    return open == null ? Mono.empty() : open.kill();
   }
 
-  /**
-   * The batch of a reply. Its tokens are not recorded, for example because they are tokens of
-   * fragments.
-   */
+  /** The batch of a reply. */
   static Batch batch(BsonDocument reply) {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
-    List<RawBsonDocument> events = CursorReplies.documents(reply);
     return new Batch(
-        events, token == null ? null : data(token.asDocument()), CursorReplies.id(reply) == 0);
+        CursorReplies.documents(reply),
+        token == null ? null : token.asDocument(),
+        CursorReplies.id(reply) == 0);
   }
 
   @Override
   public Mono<Batch> next(Duration wait) {
     Mono<Batch> next =
-        completed(more(wait).map(this::noted))
+        completed(more(wait).map(ServerStream::batch))
             .onErrorMap(Failures::of)
             .doOnNext(batch -> idle = batch.events().isEmpty());
     return idle && whenIdle != null ? whenIdle.then(advance()).then(next) : next;
@@ -218,37 +155,17 @@ final class ServerStream implements ShardStream {
   Mono<BsonDocument> more(Duration wait) {
     return Mono.defer(
             () -> {
-              Cursor open = cursor;
+              ShardCursor open = cursor;
               return open == null
-                  ? Mono.error(cursorIsClosed())
-                  : servers.sendTo(open.server(), OpMsg.command(getMore(open, wait)));
+                  ? Mono.error(Failures.cursorNotFound("the cursor is closed"))
+                  : open.awaitNext(wait, most);
             })
-        .flatMap(Answer::orFailure)
-        .map(Answer::document)
         .doOnNext(
             reply -> {
               if (CursorReplies.id(reply) == 0) {
                 cursor = null;
               }
             });
-  }
-
-  private static CommandFailure cursorIsClosed() {
-    return new CommandFailure(
-        ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "the cursor is closed");
-  }
-
-  private BsonDocument getMore(Cursor open, Duration wait) {
-    int dot = open.namespace().indexOf('.');
-    BsonDocument getMore =
-        new BsonDocument("getMore", new BsonInt64(open.id()))
-            .append("collection", new BsonString(open.namespace().substring(dot + 1)))
-            .append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis())))
-            .append("$db", new BsonString(open.namespace().substring(0, dot)));
-    if (most > 0) {
-      getMore.append("batchSize", new BsonInt32(most));
-    }
-    return getMore;
   }
 
   @Override
@@ -259,17 +176,13 @@ final class ServerStream implements ShardStream {
   /** The time of the oplog's first entry; the current time if the user may not read the oplog. */
   @Override
   public Mono<BsonTimestamp> oldest() {
-    return oplogBegin().switchIfEmpty(Mono.fromSupplier(this::now));
+    return oplogBegin().switchIfEmpty(Mono.fromSupplier(() -> now(clock)));
   }
 
   @Override
   public Mono<BsonTimestamp> oplogBegin() {
-    BsonDocument find =
-        new BsonDocument("find", new BsonString("oplog.rs"))
-            .append("limit", new BsonInt32(1))
-            .append("projection", new BsonDocument("ts", new BsonInt32(1)));
     return servers
-        .run("local", find)
+        .run("local", FIRST_ENTRY.clone())
         .flatMap(
             reply ->
                 Mono.justOrEmpty(
@@ -280,7 +193,8 @@ final class ServerStream implements ShardStream {
         .onErrorMap(Failures::of);
   }
 
-  private BsonTimestamp now() {
+  /** The latest known cluster time. */
+  static BsonTimestamp now(ClusterClock clock) {
     BsonTimestamp now = clock.now();
     if (now == null) {
       throw new IllegalStateException("no server has returned a cluster time");
@@ -300,9 +214,9 @@ final class ServerStream implements ShardStream {
   private Mono<Void> readLater() {
     return Mono.defer(
             () -> {
-              BsonDocument now = clock.clusterTime();
+              BsonTimestamp now = clock.now();
               if (now == null) {
-                return Mono.<Void>empty();
+                return Mono.<BsonDocument>empty();
               }
               BsonDocument read =
                   new BsonDocument("find", new BsonString(command.readable()))
@@ -311,13 +225,13 @@ final class ServerStream implements ShardStream {
                       .append(
                           "readConcern",
                           new BsonDocument("level", new BsonString("majority"))
-                              .append("afterClusterTime", ClusterClock.time(now)))
-                      .append("$clusterTime", now)
-                      .append("$db", new BsonString(command.database()));
-              return servers.send(OpMsg.command(read)).then();
+                              .append("afterClusterTime", now));
+              clock.gossip(read);
+              return servers.run(command.database(), read);
             })
         .timeout(ADVANCING, NoAnswer.within(ADVANCING))
-        .onErrorComplete();
+        .onErrorComplete()
+        .then();
   }
 
   @Override
@@ -327,23 +241,7 @@ final class ServerStream implements ShardStream {
           closed = true;
           // The id of a cursor that is being opened is in the reply, which may not have arrived
           // yet.
-          return opening.then(Mono.defer(() -> kill(take())));
+          return opening.then(Mono.defer(this::kill));
         });
-  }
-
-  private Mono<Void> kill(@Nullable Cursor open) {
-    if (open == null) {
-      return Mono.empty();
-    }
-    int dot = open.namespace().indexOf('.');
-    return servers
-        .sendTo(
-            open.server(),
-            OpMsg.command(
-                new BsonDocument("killCursors", new BsonString(open.namespace().substring(dot + 1)))
-                    .append("cursors", new BsonArray(List.of(new BsonInt64(open.id()))))
-                    .append("$db", new BsonString(open.namespace().substring(0, dot)))))
-        .onErrorComplete()
-        .then();
   }
 }

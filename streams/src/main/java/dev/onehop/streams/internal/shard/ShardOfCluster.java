@@ -15,25 +15,14 @@ import reactor.core.publisher.Mono;
  * One shard of a cluster as the only shard of a stream: its events are emitted without waiting for
  * other shards. The caller has to order the events of several shards, and has to notice new shards.
  * While the shard is idle, its clock is advanced to the cluster time.
+ *
+ * @param whole the cluster, which stays open when this object is closed
+ * @param shard the shard's id
+ * @param after the position after which the shard's stream starts
+ * @param release called when this object no longer needs the cluster
  */
-public final class ShardOfCluster implements Cluster {
-  private final RoutedCluster whole;
-  private final String shard;
-  private final Checkpoint after;
-  private final Runnable release;
-
-  /**
-   * @param whole the cluster, which stays open when this object is closed
-   * @param shard the shard's id
-   * @param after the position after which the shard's stream starts
-   * @param release called when this object no longer needs the cluster
-   */
-  public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release) {
-    this.whole = whole;
-    this.shard = shard;
-    this.after = after;
-    this.release = release;
-  }
+public record ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release)
+    implements Cluster {
 
   @Override
   public Mono<Opening> open() {

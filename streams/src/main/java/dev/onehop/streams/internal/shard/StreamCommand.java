@@ -2,6 +2,7 @@ package dev.onehop.streams.internal.shard;
 
 import static dev.onehop.core.bson.Expressions.literal;
 
+import dev.onehop.streams.internal.merge.ShardStream.Place;
 import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.wire.message.BsonCopies;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
@@ -119,37 +121,34 @@ public record StreamCommand(
   }
 
   /** The command that opens a stream and reads nothing, so that the server checks the pipeline. */
-  BsonDocument check(String after) {
-    BsonDocument open = command(after, null, pipeline, 0);
+  BsonDocument check(Place place) {
+    BsonDocument open = command(new Place(place.after(), null), pipeline, 0);
     open.put("cursor", new BsonDocument("batchSize", new BsonInt32(0)));
     return open;
   }
 
   /**
-   * The command for a stream that starts after a token.
+   * The command for a stream that starts at a position.
    *
-   * @param after the {@code _data} of the token
-   * @param token the complete resume token, which must come from the same server; if null, the
-   *     stream starts with the events of the token's cluster time
-   * @param most the largest number of events in a batch; 0 for the size in the settings
+   * @param most the largest number of events in a batch; 0 for the server's limit
    */
-  BsonDocument open(String after, @Nullable BsonDocument token, int most) {
-    return command(after, token, pipeline, most == 0 ? batchSize : most);
+  BsonDocument open(Place place, int most) {
+    return command(place, pipeline, most);
   }
 
   /**
    * The command of {@link #open} for the first event only, without the fields that may be large.
    */
-  BsonDocument narrow(String after, @Nullable BsonDocument token) {
-    return command(after, token, and(NARROW), 1);
+  BsonDocument narrow(Place place) {
+    return command(place, and(NARROW), 1);
   }
 
   /**
    * The command of {@link #open} for one event or fragment at a time, for servers that can split
    * events into fragments.
    */
-  BsonDocument split(String after, @Nullable BsonDocument token) {
-    return command(after, token, and(SPLIT), 1);
+  BsonDocument split(Place place) {
+    return command(place, and(SPLIT), 1);
   }
 
   private List<BsonDocument> and(BsonDocument last) {
@@ -158,15 +157,14 @@ public record StreamCommand(
     return stages;
   }
 
-  private BsonDocument command(
-      String after, @Nullable BsonDocument token, List<BsonDocument> stages, int batch) {
+  private BsonDocument command(Place place, List<BsonDocument> stages, int batch) {
     BsonDocument stage = new BsonDocument();
     stage.putAll(options);
-    boolean time = after.equals(Tokens.highWater(Tokens.clusterTime(after)));
-    if (token != null && !time) {
-      stage.append("startAfter", token);
+    BsonTimestamp time = Tokens.clusterTime(place.after());
+    if (place.own() != null && !place.after().equals(Tokens.highWater(time))) {
+      stage.append("startAfter", place.own());
     } else {
-      stage.append("startAtOperationTime", Tokens.clusterTime(after));
+      stage.append("startAtOperationTime", time);
     }
     if (isOfCluster()) {
       stage.append("allChangesForCluster", BsonBoolean.TRUE);

@@ -29,6 +29,11 @@ public final class Tokens {
     return TIMESTAMP + HEX.toHexDigits(time.getValue()) + HIGH_WATER;
   }
 
+  /** The least token that is after all events of a cluster time. */
+  public static String after(BsonTimestamp time) {
+    return highWater(next(time));
+  }
+
   /** The cluster time of a token. */
   public static BsonTimestamp clusterTime(String token) {
     return new BsonTimestamp(

@@ -18,9 +18,7 @@ public final class WideEvents {
    * removed the event's {@code operationType}.
    */
   public static boolean isWide(RawBsonDocument event) {
-    BsonPath.Located type = TYPE.find(event);
-    return type != null
-        && type.value() instanceof BsonString name
+    return TYPE.value(event) instanceof BsonString name
         && !OF_DOCUMENTS.contains(name.getValue())
         && KEY.find(event) == null;
   }

@@ -291,7 +291,9 @@ final class ScriptedCluster implements Cluster {
               most = batchSize;
               throwNext();
               String from =
-                  place.own() ? place.after() : Tokens.highWater(Tokens.clusterTime(place.after()));
+                  place.own() == null
+                      ? Tokens.highWater(Tokens.clusterTime(place.after()))
+                      : place.after();
               position = 0;
               while (position < oplog.size()
                   && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
@@ -339,9 +341,10 @@ final class ScriptedCluster implements Cluster {
       }
       if (ended && hidesInvalidate) {
         int last = events.size() - 1;
-        return new Batch(events.subList(0, last), ShardReader.token(events.get(last)), true);
+        return new Batch(events.subList(0, last), events.get(last).getDocument("_id"), true);
       }
-      return new Batch(events, token, ended);
+      return new Batch(
+          events, token == null ? null : new BsonDocument("_data", new BsonString(token)), ended);
     }
 
     @Override

@@ -6,33 +6,33 @@ import dev.onehop.streams.internal.merge.Bursts;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Function;
-import org.bson.BsonTimestamp;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
 /**
- * The one stream that feeds all channels of a member. When channels are added, another stream
- * replaces it. The caller of a method holds the lock of this object's owner. There are exceptions:
- * {@link Pull#send} and the results of {@link #restart} and {@link #stop} run without the lock,
+ * The one stream that feeds all channels of a process. When a member of a group gets further
+ * channels, another stream replaces it. The caller of a method holds the lock of the receiver.
+ * There are exceptions: {@link #change} and the result of {@link #restart} run without the lock,
  * because events may arrive during the call.
  */
-final class GroupFeed {
-  private final Object lock;
-  private final Function<Checkpoint, Publisher<StreamEvent>> stream;
+final class ChannelFeed {
   private final Receiver receiver;
+  private final Function<Checkpoint, Publisher<StreamEvent>> stream;
+  private final LongSupplier clock;
   private final Demand demand;
 
-  // The events that have arrived and that the owner has not taken yet. They wait until the end of a
-  // burst, and while a wide event is written.
-  private final Deque<StreamEvent> held = new ArrayDeque<>();
+  // The events that have arrived and that the receiver has not taken yet. They wait until the end
+  // of a burst, and while an event that concerns more than one document is processed.
+  private final Deque<Entry> held = new ArrayDeque<>();
   private @Nullable Feed feed;
   // The position up to which the stream's events were passed to the channels.
-  private Checkpoint position = Checkpoint.before(new BsonTimestamp(0));
+  private Checkpoint position = Entry.BEGINNING;
   private boolean completed;
 
-  /** Receives the events. */
+  /** The owner of the channels, which receives the events. Its lock guards the channels. */
   interface Receiver {
     /** Called with the lock when {@link #poll} has events. */
     void arrived();
@@ -44,27 +44,19 @@ final class GroupFeed {
     void failed(Throwable cause);
   }
 
-  /** A request for events. */
-  record Pull(@Nullable Subscription from, int events) {
-    void send() {
-      if (from != null && events > 0) {
-        from.request(events);
-      }
-    }
-  }
-
   /**
-   * @param lock the lock of the owner
    * @param limit the most events to keep
+   * @param stream returns the stream's events after a position
+   * @param clock returns the time when an event arrives, for {@link Entry#arrivedNanos}
    */
-  GroupFeed(
-      Object lock,
+  ChannelFeed(
+      Receiver receiver,
       int limit,
       Function<Checkpoint, Publisher<StreamEvent>> stream,
-      Receiver receiver) {
-    this.lock = lock;
-    this.stream = stream;
+      LongSupplier clock) {
     this.receiver = receiver;
+    this.stream = stream;
+    this.clock = clock;
     this.demand = new Demand(limit);
   }
 
@@ -81,25 +73,38 @@ final class GroupFeed {
     return completed;
   }
 
+  /** Returns the next event; null if no event has arrived. */
+  @Nullable Entry peek() {
+    return held.peek();
+  }
+
   /** Removes and returns the next event; null if no event has arrived. */
-  @Nullable StreamEvent poll() {
+  @Nullable Entry poll() {
     return held.poll();
   }
 
   /** Called when an event was passed to its channel, or when no channel of this member needs it. */
-  void passed(StreamEvent event) {
-    position = event.checkpoint();
+  void passed(Entry entry) {
+    position = entry.event().checkpoint();
   }
 
-  /** Called when an event of this size is no longer kept in memory. */
-  void freed(long bytes) {
-    demand.freed(bytes);
+  /** Called when an event is no longer kept in memory. */
+  void freed(Entry entry) {
+    demand.freed(entry.bytes());
   }
 
-  /** The current stream, and the number of events to request from it now. */
-  Pull pull() {
-    Subscription from = feed == null ? null : feed.subscription;
-    return new Pull(from, from == null ? 0 : demand.more());
+  /** Makes a change under the lock, and then requests as many events as there is room for. */
+  void change(Runnable change) {
+    Subscription from;
+    int more;
+    synchronized (receiver) {
+      change.run();
+      from = feed == null ? null : feed.subscription;
+      more = from == null ? 0 : demand.more();
+    }
+    if (from != null && more > 0) {
+      from.request(more);
+    }
   }
 
   /**
@@ -111,7 +116,7 @@ final class GroupFeed {
   Runnable restart(@Nullable Checkpoint from) {
     Feed old = feed;
     Feed next = from == null ? null : new Feed();
-    held.forEach(event -> freed(Channels.bytes(event)));
+    held.forEach(this::freed);
     held.clear();
     completed = false;
     feed = next;
@@ -126,17 +131,6 @@ final class GroupFeed {
     };
   }
 
-  /** Ends the stream permanently. Returns a task that cancels the stream. */
-  Runnable stop() {
-    Feed old = feed;
-    feed = null;
-    return () -> {
-      if (old != null) {
-        old.cancel();
-      }
-    };
-  }
-
   /** One subscription to a stream. The events of a stream that was replaced are ignored. */
   private final class Feed implements CoreSubscriber<StreamEvent> {
     private volatile @Nullable Subscription subscription;
@@ -144,22 +138,25 @@ final class GroupFeed {
 
     @Override
     public void onSubscribe(Subscription given) {
-      Pull first = null;
-      synchronized (lock) {
-        subscription = given;
-        if (given instanceof Bursts source) {
-          bursts = true;
-          source.afterBurst(this::burst);
-        }
-        if (feed == this) {
-          demand.restart();
-          first = pull();
-        }
-      }
-      if (first == null) {
+      change(
+          () -> {
+            subscription = given;
+            if (given instanceof Bursts source) {
+              bursts = true;
+              source.afterBurst(() -> change(this::arrived));
+            }
+            if (feed == this) {
+              demand.restart();
+            }
+          });
+      if (!isCurrent()) {
         given.cancel();
-      } else {
-        first.send();
+      }
+    }
+
+    private void arrived() {
+      if (feed == this) {
+        receiver.arrived();
       }
     }
 
@@ -172,31 +169,23 @@ final class GroupFeed {
 
     @Override
     public void onNext(StreamEvent event) {
-      Pull pull;
-      synchronized (lock) {
+      int more;
+      synchronized (receiver) {
         if (feed != this) {
           return;
         }
-        demand.arrived(Channels.bytes(event));
-        held.add(event);
+        Entry entry = new Entry(event, clock.getAsLong());
+        demand.arrived(entry.bytes());
+        held.add(entry);
         if (!bursts) {
           receiver.arrived();
         }
-        pull = pull();
+        more = demand.more();
       }
-      pull.send();
-    }
-
-    private void burst() {
-      Pull pull;
-      synchronized (lock) {
-        if (feed != this) {
-          return;
-        }
-        receiver.arrived();
-        pull = pull();
+      Subscription from = subscription;
+      if (more > 0 && from != null) {
+        from.request(more);
       }
-      pull.send();
     }
 
     @Override
@@ -208,7 +197,7 @@ final class GroupFeed {
 
     @Override
     public void onComplete() {
-      synchronized (lock) {
+      synchronized (receiver) {
         if (feed != this) {
           return;
         }
@@ -218,7 +207,7 @@ final class GroupFeed {
     }
 
     private boolean isCurrent() {
-      synchronized (lock) {
+      synchronized (receiver) {
         return feed == this;
       }
     }
