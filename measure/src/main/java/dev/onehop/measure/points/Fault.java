@@ -38,6 +38,11 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   private static final Duration DRAIN = Duration.ofSeconds(45);
 
   @Override
+  public String folder(PointCell cell) {
+    return Load.super.folder(cell) + "-" + scenario.label();
+  }
+
+  @Override
   public String title(PointCell cell) {
     return scenario.label() + ", " + Load.super.title(cell);
   }
@@ -52,8 +57,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     String where = scenario.where(cluster);
-    String logs = cell.folder() + "-" + scenario.label();
-    Path folder = clients.folder(logs);
+    Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
             .warmUp(warmup)
@@ -79,7 +83,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       }
       var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
     }
-    return finding(cell, where, logs, folder, cpu(folder, samples));
+    return finding(cell, where, folder, cpu(folder, samples));
   }
 
   /**
@@ -107,7 +111,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   }
 
   private Finding finding(
-      PointCell cell, String where, String logs, Path folder, @Nullable CpuPerOperation cpu) {
+      PointCell cell, String where, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
     ShardLatencies latencies =
@@ -148,7 +152,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
             cell.client(),
             latencies.of(shard -> affected == null || !affected.test(shard), begin, end),
             affected == null ? null : latencies.of(affected, begin, end),
-            logs),
+            cell.folder()),
         entries);
   }
 

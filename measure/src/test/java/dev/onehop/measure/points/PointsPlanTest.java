@@ -182,6 +182,14 @@ class PointsPlanTest {
         .fault(Scenario.SHARD_FREEZE, Mode.all(), 300, false, null, brief);
   }
 
+  /** The results of a fault name this folder, so that their logs are found. */
+  @Test
+  void theFolderOfAFaultHasTheNameOfTheScenario() {
+    assertThat(frozen(true).all())
+        .extracting(PointCell::folder)
+        .startsWith("points/legacy-t100-c100-shard-freeze");
+  }
+
   @Test
   void aBriefScenarioHasTheClientsAsTheyAre() {
     assertThat(frozen(false).all()).hasSize(6);
