@@ -250,10 +250,11 @@ public final class PointsPlan {
 
   private static List<PointCell> contenders(List<Mode> modes, Load load, boolean alsoPipelined) {
     List<PointCell> cells = new ArrayList<>();
+    Pipelining pipelining = alsoPipelined ? Pipelining.TARGETED : Pipelining.OFF;
     for (Mode mode : modes) {
-      cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
-      if (alsoPipelined && mode.canPipeline() && !mode.throughOneRouter()) {
-        cells.add(new PointCell(mode, DEFAULT_POOL, SOCKETS, true, load));
+      for (boolean pipelined : pipelining.variants(mode)) {
+        int pool = pipelined ? SOCKETS : DEFAULT_POOL;
+        cells.add(new PointCell(mode, DEFAULT_POOL, pool, pipelined, load));
       }
     }
     return cells;
@@ -292,7 +293,7 @@ public final class PointsPlan {
           for (int variant = 0; variant < 2; variant++) {
             Load load =
                 zone(usual(warmup), rate, zone, reads, mode.throughOneRouter(), variant == 1);
-            cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
+            cells.addAll(contenders(List.of(mode), load, false));
           }
         }
       }

@@ -198,6 +198,20 @@ class PointsPlanTest {
         .containsExactly("legacy/100", "async/100", "targeted-async/100", "direct-async/100");
   }
 
+  /** Without pipelining, the mode would be the same client as {@code async}. */
+  @Test
+  void theModeForPipeliningAloneIsPipelinedInEveryScenario() {
+    List<Mode> mode = List.of(Mode.PIPELINED_ONLY);
+    PointsPlan plan =
+        PointsPlan.of(Map.of(), 1, 15)
+            .fault(Scenario.SHARD_FREEZE, mode, 300, false, null, true)
+            .fleet(mode, 50, 500, false, null)
+            .zones(mode, List.of("a"), 300, null);
+    assertThat(plan.all())
+        .hasSize(1 + 1 + 4)
+        .allMatch(cell -> cell.pipelining() && cell.connections() == 5);
+  }
+
   @Test
   void aScenarioRunsBeforeThePointsThatAreAddedLaterAndAfterThoseBefore() {
     PointsPlan first =
