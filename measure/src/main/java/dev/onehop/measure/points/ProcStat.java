@@ -2,6 +2,7 @@ package dev.onehop.measure.points;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,8 +118,8 @@ record ProcStat(long total, long idle, long steal, int running) {
         }
       }
       return connections;
-    } catch (IOException e) {
-      return null;
+    } catch (IOException | DirectoryIteratorException e) {
+      return null; // the process has ended
     }
   }
 }
