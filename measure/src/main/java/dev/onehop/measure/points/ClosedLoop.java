@@ -91,22 +91,22 @@ record ClosedLoop(
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     Duration expected = estimate(cell, cluster.meanShardRoundTripMillis());
+    Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
     try (ServerWatch watch =
             cluster.watch(clients.workload().collection(), sampleRate(cell, clients, expected));
-        Sampler<Reading> sampler = clients.sample()) {
-      Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
+        YcsbClients.Running running = clients.start(arguments);
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       YcsbOutput output =
-          clients.run(
-              arguments,
+          running.await(
               expected
                   .multipliedBy(3)
                   .plus(clients.plan().isOne() ? GRACE : GRACE.plus(FOR_OTHERS)),
               false);
       List<Sample<Reading>> samples = sampler.stop();
       ClientRun together =
-          clients.plan().isOne() || clients.plan().isPart()
-              ? null
-              : MergedClients.merge(folder, cell.folder(), List.copyOf(arguments.keySet()));
+          clients.plan().isMerged()
+              ? MergedClients.merge(folder, cell.folder(), List.copyOf(arguments.keySet()))
+              : null;
       RunSummary summary = RunSummary.of(folder);
       if (summary.operations() == 0) {
         throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);
@@ -121,33 +121,22 @@ record ClosedLoop(
   /** Returns the arguments of the single client, or of all clients that this bench runs. */
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
-    if (plan.isOne()) {
-      return Map.of(folder, arguments(YcsbArguments.closedLoop(cell, clients, folder)));
-    }
     Map<Path, YcsbArguments> all = new LinkedHashMap<>();
     for (int index : plan.here()) {
-      Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
-      YcsbArguments its =
-          arguments(YcsbArguments.closedLoop(cell, clients, own))
-              .client(plan, index, cell.folder());
-      all.put(
-          own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
+      Path own = plan.isMerged() ? MergedClients.folder(folder, index) : folder;
+      YcsbArguments its = YcsbArguments.closedLoop(cell, clients, own);
+      if (operations != null) {
+        its.set("operationcount", plan.part(operations, index));
+      }
+      if (duration != null) {
+        its.during(duration);
+      }
+      if (error != null) {
+        its.set("onehop.error", error).set("onehop.duration", MOST_TO_ERROR.toMillis());
+      }
+      all.put(own, plan.isOne() ? its : its.client(plan, index, cell.folder()));
     }
     return all;
-  }
-
-  private YcsbArguments arguments(YcsbArguments arguments) {
-    arguments.warmUp(warmup);
-    if (operations != null) {
-      arguments.set("operationcount", operations);
-    }
-    if (duration != null) {
-      arguments.during(duration);
-    }
-    if (error != null) {
-      arguments.set("onehop.error", error).set("onehop.duration", MOST_TO_ERROR.toMillis());
-    }
-    return arguments;
   }
 
   /**
@@ -170,8 +159,7 @@ record ClosedLoop(
       YcsbOutput output,
       RunSummary summary,
       Evidence evidence,
-      List<Sample<Reading>> samples)
-      throws IOException {
+      List<Sample<Reading>> samples) {
     int count = clients.plan().count();
     Double roundTrip =
         LoopLimit.meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());

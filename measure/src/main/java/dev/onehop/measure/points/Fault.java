@@ -69,7 +69,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     }
     List<Sample<Reading>> samples;
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
-        Sampler<Reading> sampler = clients.sample()) {
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       ProcStat begun = ProcStat.now();
       running.sleepUntil(from);

@@ -49,11 +49,10 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
             .warmUp(warmup)
             .set("onehop.drain", DRAIN.toMillis());
-    try (Sampler<Reading> sampler = clients.sample()) {
-      clients.run(
-          Map.of(folder, arguments),
-          warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE),
-          true);
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
+        Sampler<Reading> sampler = Reading.start(clients.cluster(), running)) {
+      var unused =
+          running.await(warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE), true);
       List<Sample<Reading>> samples = sampler.stop();
       RunSummary summary = RunSummary.of(folder);
       ShardLatencies latencies =

@@ -2,6 +2,7 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Processors;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.report.Format;
 import dev.onehop.measure.report.Reports;
@@ -75,7 +76,13 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     announce(cluster, progress);
     YcsbClients started =
         new YcsbClients(
-            cluster, progress, session.folder(), workload, clientPlan, quickCompilerOnly(cluster));
+            cluster,
+            progress,
+            session.folder(),
+            workload,
+            clientPlan,
+            quickCompilerOnly(cluster),
+            cluster.processors());
     clients = started;
     if (clientPlan.isFirst()) {
       progress.phase("sharding " + workload.collection());
@@ -125,9 +132,11 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
       arguments.loadPart(clientPlan, part, workload);
       atMost = atMost.plus(ClosedLoop.FOR_OTHERS);
     }
-    YcsbOutput output = started.run(Map.of(folder, arguments), atMost, false);
-    if (output.errors() > 0) {
-      throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
+    try (YcsbClients.Running running = started.start(Map.of(folder, arguments))) {
+      YcsbOutput output = running.await(atMost, false);
+      if (output.errors() > 0) {
+        throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
+      }
     }
   }
 
@@ -189,6 +198,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   }
 
   private RunFacts.Load load(BenchCluster cluster) {
+    Processors processors = Objects.requireNonNull(clients).processors();
     return new RunFacts.Load(
         workload.records(),
         workload.name(),
@@ -197,7 +207,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
         cluster.missing(),
         plan.rounds(),
         plan.seed(),
-        Objects.requireNonNull(clients).processors(),
+        processors == null ? null : processors.text(),
         plan.experiment());
   }
 

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,22 +37,19 @@ record Reading(
   /**
    * Starts to take readings.
    *
-   * @param clients returns the running clients; null while there are none
+   * @param clients the running clients
    */
-  static Sampler<Reading> start(
-      BenchCluster cluster, Supplier<YcsbClients.@Nullable Running> clients) {
+  static Sampler<Reading> start(BenchCluster cluster, YcsbClients.Running clients) {
     return Sampler.start(
         INTERVAL,
-        () -> {
-          YcsbClients.Running running = clients.get();
-          return new Reading(
-              running == null ? null : running.cpuTime(),
-              cluster.cpuTimes(),
-              ProcStat.now(),
-              ProcStat.clockMegahertz(),
-              running == null ? null : running.connections(),
-              cluster.linkBytes());
-        });
+        () ->
+            new Reading(
+                clients.cpuTime(),
+                cluster.cpuTimes(),
+                ProcStat.now(),
+                ProcStat.clockMegahertz(),
+                clients.connections(),
+                cluster.linkBytes()));
   }
 
   /** Returns the processor time per operation; null if there are too few readings. */

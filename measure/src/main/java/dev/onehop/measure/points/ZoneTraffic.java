@@ -92,7 +92,7 @@ record ZoneTraffic(
             .set("scanproportion", 0)
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
-        Sampler<Reading> sampler = clients.sample()) {
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       // The client must be placed on its host before it connects. This call is early enough,
       // because the client's JVM needs more time to start.
       running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
