@@ -59,9 +59,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     String where = scenario.where(cluster);
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
-        YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
-            .set("onehop.byshard", true);
+        YcsbArguments.openLoop(cell, clients, folder, arrivals).set("onehop.byshard", true);
     if (!scenario.ofShard()) {
       arguments.set(
           "mongodb.url",
@@ -110,60 +108,54 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
         : null;
   }
 
+  /** A part of the time, from a second to another. */
+  private record Phase(String name, int from, int to, @Nullable CpuPerOperation cpu) {}
+
   private Finding finding(
       PointCell cell, String where, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
     ShardLatencies latencies =
         ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+    boolean ofShard = scenario.ofShard();
+    Predicate<String> healthy = shard -> !ofShard || !shard.equals(where);
     Map<String, Predicate<String>> groups = new LinkedHashMap<>();
-    if (scenario.ofShard()) {
-      groups.put("healthy", shard -> !shard.equals(where));
+    groups.put(ofShard ? "healthy" : ScenarioEntry.ALL, healthy);
+    if (ofShard) {
       groups.put("affected", where::equals);
-    } else {
-      groups.put(ScenarioEntry.ALL, shard -> true);
     }
+    List<Phase> phases =
+        List.of(
+            new Phase("before", ShardLatencies.SETTLING_SECONDS, begin, cpu),
+            new Phase("during", begin, end, null),
+            new Phase("after", end, arrivals.seconds(), null));
     List<ScenarioEntry> entries = new ArrayList<>();
     groups.forEach(
         (name, shards) -> {
-          int settled = ShardLatencies.SETTLING_SECONDS;
-          entries.add(
-              entry(
-                  cell,
-                  "before",
-                  name,
-                  latencies.phase(shards, settled, begin),
-                  begin - settled,
-                  cpu));
-          entries.add(
-              entry(cell, "during", name, latencies.phase(shards, begin, end), end - begin, null));
-          entries.add(
-              entry(
-                  cell,
-                  "after",
-                  name,
-                  latencies.phase(shards, end, arrivals.seconds()),
-                  arrivals.seconds() - end,
-                  null));
+          for (Phase phase : phases) {
+            entries.add(
+                new ScenarioEntry(
+                    scenario.label(),
+                    cell.client(),
+                    arrivals.perSecond(),
+                    arrivals.kind(),
+                    phase.name,
+                    name,
+                    latencies.phase(shards, phase.from, phase.to),
+                    phase.to - phase.from,
+                    List.of(),
+                    phase.cpu,
+                    null,
+                    cell.folder()));
+          }
         });
-    Predicate<String> affected = groups.get("affected");
     return new Finding.OfFault(
         new Timeline.Line(
             cell.client(),
-            latencies.of(shard -> affected == null || !affected.test(shard), begin, end),
-            affected == null ? null : latencies.of(affected, begin, end),
+            latencies.of(healthy, begin, end),
+            ofShard ? latencies.of(where::equals, begin, end) : null,
             cell.folder()),
         entries);
-  }
-
-  private ScenarioEntry entry(
-      PointCell cell,
-      String phase,
-      String shards,
-      ShardLatencies.Phase figures,
-      int seconds,
-      @Nullable CpuPerOperation cpu) {
-    return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, cpu, null);
   }
 
   /** Returns the lines of all clients in the format of results. */

@@ -47,7 +47,6 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
             .set("onehop.drain", DRAIN.toMillis());
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = Reading.start(clients.cluster(), running)) {
@@ -60,15 +59,19 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
       // Replies during the wait at the end do not count for the achieved rate.
       double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
       return new Finding.OfRate(
-          arrivals.entry(
-              cell,
+          new ScenarioEntry(
               ScenarioEntry.RATE,
+              cell.client(),
+              arrivals.perSecond(),
+              arrivals.kind(),
               ScenarioEntry.ALL,
               ScenarioEntry.ALL,
               latencies.phase(shard -> true, 0, Integer.MAX_VALUE).withPerSecond(answered),
               arrivals.seconds(),
+              List.of(),
               Reading.cpuPerOperation(samples, summary),
-              Reading.conditions(samples, summary)));
+              Reading.conditions(samples, summary),
+              cell.folder()));
     }
   }
 }

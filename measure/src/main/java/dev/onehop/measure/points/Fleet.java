@@ -76,9 +76,8 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
 
   private YcsbArguments arguments(
       PointCell cell, Path folder, YcsbClients clients, ClientPlan together, int process) {
-    int its = instances * (process + 1) / together.count() - instances * process / together.count();
+    long its = together.part(instances, process);
     return YcsbArguments.openLoop(cell, clients, folder, arrivals)
-        .warmUp(warmup)
         .client(together, process, cell.folder())
         .set("onehop.rate", arrivals.perSecond() * its / instances)
         .set("onehop.byshard", false)

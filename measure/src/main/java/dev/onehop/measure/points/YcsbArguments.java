@@ -23,16 +23,13 @@ final class YcsbArguments {
   private static final int LOAD_THREADS = 8;
   private static final int LOAD_BATCH = 100;
 
-  private final String phase;
-  private final Mode mode;
-  private final int threads;
+  private final List<String> options;
   private final Map<String, String> properties;
 
   private YcsbArguments(
       String phase, Mode mode, int threads, Workload workload, String url, Path folder) {
-    this.phase = phase;
-    this.mode = mode;
-    this.threads = threads;
+    this.options =
+        List.of(phase, "-s", "-db", mode.dbClass(), "-threads", String.valueOf(threads));
     this.properties = new LinkedHashMap<>(workload.properties());
     set("mongodb.url", url);
     set("status.interval", 1);
@@ -84,7 +81,12 @@ final class YcsbArguments {
     String url = clients.url(cell);
     YcsbArguments arguments =
         new YcsbArguments(phase, cell.mode(), cell.threads(), workload, url, folder)
-            .set("onehop.connections", cell.connections());
+            .set("onehop.connections", cell.connections())
+            .set("onehop.warmup", cell.load().warmup().most().toMillis());
+    Duration least = cell.load().warmup().least();
+    if (least != null) {
+      arguments.set("onehop.warmup.least", least.toMillis());
+    }
     if (cell.pipelining()) {
       arguments.set("onehop.pipelining", true);
     }
@@ -94,13 +96,6 @@ final class YcsbArguments {
       arguments.set("mongodb.upsert", true);
     }
     return arguments;
-  }
-
-  /** Adds unmeasured operations before the measurement. */
-  YcsbArguments warmUp(Warmup warmup) {
-    set("onehop.warmup", warmup.most().toMillis());
-    Duration least = warmup.least();
-    return least == null ? this : set("onehop.warmup.least", least.toMillis());
   }
 
   /** Fixes the time of a closed loop. */
@@ -142,8 +137,7 @@ final class YcsbArguments {
 
   /** Returns the arguments. They include the cluster's password. */
   List<String> list() {
-    List<String> arguments = new ArrayList<>(List.of(phase, "-s", "-db", mode.dbClass()));
-    arguments.addAll(List.of("-threads", String.valueOf(threads)));
+    List<String> arguments = new ArrayList<>(options);
     properties.forEach((name, value) -> arguments.addAll(List.of("-p", name + "=" + value)));
     return arguments;
   }

@@ -83,7 +83,6 @@ record ZoneTraffic(
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
             .set("onehop.byshard", true)
             .set("mongodb.url", url(cluster))
             .set("readproportion", reads ? 1.0 : 0.5)
