@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Scenario;
+import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
@@ -81,7 +82,7 @@ final class ScenarioCommand extends MeasuringCommand {
     boolean fleet = name.equals(FLEET);
     double perSecond = rate == null ? (fleet ? FLEET_RATE : DEFAULT_RATE) : rate;
     ArrivalOptions.check(perSecond);
-    PointsPlan plan = PointsPlan.of(load.properties, 1, 0);
+    PointsPlan plan = new PointsPlan(load.properties, 1, 0);
     if (fleet) {
       return fleet(plan, workload, perSecond, topology);
     }
@@ -104,7 +105,7 @@ final class ScenarioCommand extends MeasuringCommand {
         load.modes(quick ? FLEET_MODES : Mode.all(), where, topology),
         perSecond,
         arrivals.isPoisson(),
-        load.warmup(),
+        load.warmup(Warmup.ofScenario(quick)),
         quick);
   }
 
@@ -122,6 +123,11 @@ final class ScenarioCommand extends MeasuringCommand {
       }
     }
     int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
-    return plan.fleet(modes, instances, perSecond, arrivals.isPoisson(), load.warmup());
+    return plan.fleet(
+        modes,
+        instances,
+        perSecond,
+        arrivals.isPoisson(),
+        load.warmup(Warmup.ofScenario(false)));
   }
 }

@@ -49,30 +49,21 @@ public final class PointsPlan {
   private final List<PointCell> after = new ArrayList<>();
   private @Nullable String experiment;
 
-  private PointsPlan(Map<String, String> properties, int rounds, long seed) {
-    this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
-    this.rounds = rounds;
-    this.seed = seed;
-  }
-
   /**
-   * Returns an empty plan.
+   * Creates an empty plan.
    *
    * @param properties the YCSB properties from the command line
    * @param rounds the number of measurements of each point, at least one
    * @param seed the seed of the random order of the points, and of the resampling for the intervals
    *     of ratios
    */
-  public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
+  public PointsPlan(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {
       throw new IllegalArgumentException("rounds must be at least 1");
     }
-    return new PointsPlan(properties, rounds, seed);
-  }
-
-  private PointsPlan withPoints(List<PointCell> more) {
-    points.addAll(more);
-    return this;
+    this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
+    this.rounds = rounds;
+    this.seed = seed;
   }
 
   private PointsPlan withScenario(List<PointCell> cells) {
@@ -102,14 +93,13 @@ public final class PointsPlan {
       Warmup warmup,
       @Nullable Long operations,
       @Nullable Duration duration) {
-    return withPoints(
-        loops(
-            modes,
-            threads,
-            connections,
-            pipelining,
-            largePoolAtMostThreadsOnly,
-            new ClosedLoop(warmup, operations, duration, null)));
+    return loops(
+        modes,
+        threads,
+        connections,
+        pipelining,
+        largePoolAtMostThreadsOnly,
+        new ClosedLoop(warmup, operations, duration, null));
   }
 
   /**
@@ -125,51 +115,55 @@ public final class PointsPlan {
       Warmup warmup,
       long records,
       @Nullable Long operations) {
-    List<PointCell> cells =
-        loops(
-            modes,
-            SEED_THREADS,
-            SEED_CONNECTIONS,
-            pipelining,
-            false,
-            new ClosedLoop(
-                warmup,
-                operations == null ? (Long) SEED_OPERATIONS : operations,
-                null,
-                operations == null ? (Double) SEED_ERROR : null));
     boolean of2014 =
         records == SEED_RECORDS && (operations == null || operations == SEED_OPERATIONS);
     String name =
         "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
             + (operations == null ? ", or until its throughput is known to 2 %, or for 25 s" : "");
     experiment = of2014 ? name : null;
-    return withPoints(cells);
+    return loops(
+        modes,
+        SEED_THREADS,
+        SEED_CONNECTIONS,
+        pipelining,
+        false,
+        new ClosedLoop(
+            warmup,
+            operations == null ? (Long) SEED_OPERATIONS : operations,
+            null,
+            operations == null ? (Double) SEED_ERROR : null));
   }
 
-  private static List<PointCell> loops(
+  private PointsPlan loops(
       List<Mode> modes,
       List<Integer> threads,
       int connections,
       Pipelining pipelining,
       boolean largePoolAtMostThreadsOnly,
       Load load) {
-    List<PointCell> cells = new ArrayList<>();
     int most = threads.get(threads.size() - 1);
     for (int count : threads) {
       for (Mode mode : modes) {
-        for (boolean pipelined : pipelining.variants(mode)) {
-          cells.add(new PointCell(mode, count, connections, pipelined, load));
-        }
+        points.addAll(cells(mode, pipelining, count, connections, connections, load));
         if (DEFAULT_POOL > connections
             && mode.throughOneRouter()
             && !mode.isPipelinedOnly()
             && count > connections
             && (count == most || !largePoolAtMostThreadsOnly)) {
-          cells.add(new PointCell(mode, count, DEFAULT_POOL, false, load));
+          points.add(new PointCell(mode, count, DEFAULT_POOL, false, load));
         }
       }
     }
-    return cells;
+    return this;
+  }
+
+  /** Returns a client in each of its variants: with a pool, and pipelined over sockets. */
+  private static List<PointCell> cells(
+      Mode mode, Pipelining pipelining, int threads, int pool, int sockets, Load load) {
+    return pipelining.variants(mode).stream()
+        .map(
+            pipelined -> new PointCell(mode, threads, pipelined ? sockets : pool, pipelined, load))
+        .toList();
   }
 
   /**
@@ -178,18 +172,14 @@ public final class PointsPlan {
    * @param threads the number of threads
    */
   public PointsPlan defaultPools(List<Mode> modes, int threads, Warmup warmup, Duration duration) {
-    return withPoints(
-        modes.stream()
-            .map(
-                mode ->
-                    new PointCell(
-                        mode,
-                        threads,
-                        DEFAULT_POOL,
-                        false,
-                        new ClosedLoop(warmup, null, duration, null)))
-            .filter(cell -> !points.contains(cell))
-            .toList());
+    Load load = new ClosedLoop(warmup, null, duration, null);
+    for (Mode mode : modes) {
+      PointCell cell = new PointCell(mode, threads, DEFAULT_POOL, false, load);
+      if (!points.contains(cell)) {
+        points.add(cell);
+      }
+    }
+    return this;
   }
 
   /**
@@ -207,20 +197,19 @@ public final class PointsPlan {
       Pipelining pipelining,
       Warmup warmup,
       Duration duration) {
-    List<PointCell> cells = new ArrayList<>();
     for (double rate : rates) {
       Load load = new FixedRate(warmup, new Arrivals(rate, poisson, duration));
       for (Mode mode : modes) {
-        for (boolean pipelined : pipelining.variants(mode)) {
-          int pool = pipelined ? connections : DEFAULT_POOL;
-          cells.add(new PointCell(mode, DEFAULT_POOL, pool, pipelined, load));
-          if (mode.throughOneRouter() && !pipelined && connections != DEFAULT_POOL) {
-            cells.add(new PointCell(mode, DEFAULT_POOL, connections, false, load));
+        for (PointCell cell :
+            cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, connections, load)) {
+          points.add(cell);
+          if (mode.throughOneRouter() && !cell.pipelining() && connections != DEFAULT_POOL) {
+            points.add(new PointCell(mode, DEFAULT_POOL, connections, false, load));
           }
         }
       }
     }
-    return withPoints(cells);
+    return this;
   }
 
   /**
@@ -228,36 +217,30 @@ public final class PointsPlan {
    * driver's default pool. Routed reactive modes also run pipelined, except in a brief measurement.
    * A measurement takes 25 seconds, with the fault from the 8th to the 16th second. A brief
    * measurement takes 15 seconds, with the fault from the 4th to the 11th second.
-   *
-   * @param warmup the warm-up; null for the default
    */
   public PointsPlan fault(
       Scenario scenario,
       List<Mode> modes,
       double rate,
       boolean poisson,
-      @Nullable Warmup warmup,
+      Warmup warmup,
       boolean brief) {
     Load load =
         new Fault(
             scenario,
-            warmup != null ? warmup : Warmup.of(Duration.ofSeconds(brief ? 6 : 15)),
+            warmup,
             new Arrivals(rate, poisson, Duration.ofSeconds(brief ? 15 : 25)),
             Duration.ofSeconds(brief ? 4 : 8),
             Duration.ofSeconds(brief ? 11 : 16));
-    return withScenario(contenders(modes, load, !brief));
+    return withScenario(
+        contenders(modes, brief ? Pipelining.OFF : Pipelining.TARGETED, load));
   }
 
-  private static List<PointCell> contenders(List<Mode> modes, Load load, boolean alsoPipelined) {
-    List<PointCell> cells = new ArrayList<>();
-    Pipelining pipelining = alsoPipelined ? Pipelining.TARGETED : Pipelining.OFF;
-    for (Mode mode : modes) {
-      for (boolean pipelined : pipelining.variants(mode)) {
-        int pool = pipelined ? SOCKETS : DEFAULT_POOL;
-        cells.add(new PointCell(mode, DEFAULT_POOL, pool, pipelined, load));
-      }
-    }
-    return cells;
+  private static List<PointCell> contenders(
+      List<Mode> modes, Pipelining pipelining, Load load) {
+    return modes.stream()
+        .flatMap(mode -> cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, SOCKETS, load).stream())
+        .toList();
   }
 
   /**
@@ -266,13 +249,12 @@ public final class PointsPlan {
    * used.
    */
   public PointsPlan fleet(
-      List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
+      List<Mode> modes, int instances, double rate, boolean poisson, Warmup warmup) {
     long seconds = Math.max(25, (long) Math.ceil(3.0 * instances * DEFAULT_POOL / rate));
     Load load =
-        new Fleet(
-            usual(warmup), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
+        new Fleet(warmup, new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
     return withScenario(
-        contenders(modes, load, true).stream()
+        contenders(modes, Pipelining.TARGETED, load).stream()
             .sorted(Comparator.comparingInt(PointCell::connections))
             .toList());
   }
@@ -284,54 +266,20 @@ public final class PointsPlan {
    *
    * @param zones the zones of the application, one after the other
    */
-  public PointsPlan zones(
-      List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
+  public PointsPlan zones(List<Mode> modes, List<String> zones, double rate, Warmup warmup) {
     List<PointCell> cells = new ArrayList<>();
     for (String zone : zones) {
       for (boolean reads : new boolean[] {true, false}) {
         for (Mode mode : modes) {
-          for (int variant = 0; variant < 2; variant++) {
+          for (boolean spares : new boolean[] {false, true}) {
             Load load =
-                zone(usual(warmup), rate, zone, reads, mode.throughOneRouter(), variant == 1);
-            cells.addAll(contenders(List.of(mode), load, false));
+                ZoneTraffic.of(warmup, rate, zone, reads, mode.throughOneRouter(), spares);
+            cells.addAll(contenders(List.of(mode), Pipelining.OFF, load));
           }
         }
       }
     }
     return withScenario(cells);
-  }
-
-  private static Load zone(
-      Warmup warmup,
-      double rate,
-      String zone,
-      boolean reads,
-      boolean official,
-      boolean sparesDistance) {
-    String nearest = reads ? "&readPreference=nearest" : "";
-    Arrivals arrivals = new Arrivals(rate, false, ZoneTraffic.DURATION);
-    if (official) {
-      return new ZoneTraffic(
-          warmup,
-          arrivals,
-          zone,
-          reads,
-          sparesDistance ? "localThresholdMS=0" : "defaults",
-          false,
-          nearest + (sparesDistance ? "&localThresholdMS=0" : ""));
-    }
-    return new ZoneTraffic(
-        warmup,
-        arrivals,
-        zone,
-        reads,
-        sparesDistance ? "preferred zones" : "no zones",
-        sparesDistance,
-        nearest);
-  }
-
-  private static Warmup usual(@Nullable Warmup warmup) {
-    return warmup != null ? warmup : Warmup.of(Duration.ofSeconds(15));
   }
 
   /** The YCSB properties from the command line. */

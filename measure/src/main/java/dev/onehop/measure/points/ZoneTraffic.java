@@ -49,14 +49,37 @@ record ZoneTraffic(
   private static final Duration FROM = Duration.ofSeconds(2);
   private static final Duration TO = Duration.ofSeconds(11);
 
-  /** The time in which operations are issued. */
-  static final Duration DURATION = Duration.ofSeconds(12);
+  private static final Duration DURATION = Duration.ofSeconds(12);
 
   /** The time in which bytes are counted. */
   static final double SECONDS = 9;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(2);
   private static final Duration DRAIN = Duration.ofSeconds(45);
+
+  /**
+   * Creates the traffic of a client.
+   *
+   * @param official whether the client is an official driver, which has no preferred zones
+   * @param spares whether the client's configuration causes the least traffic across zones; false
+   *     for its default configuration
+   */
+  static ZoneTraffic of(
+      Warmup warmup, double rate, String zone, boolean reads, boolean official, boolean spares) {
+    String variant =
+        official
+            ? (spares ? "localThresholdMS=0" : "defaults")
+            : (spares ? "preferred zones" : "no zones");
+    return new ZoneTraffic(
+        warmup,
+        new Arrivals(rate, false, DURATION),
+        zone,
+        reads,
+        variant,
+        spares && !official,
+        (reads ? "&readPreference=nearest" : "")
+            + (spares && official ? "&localThresholdMS=0" : ""));
+  }
 
   @Override
   public String folder(PointCell cell) {
