@@ -86,7 +86,7 @@ record ClosedLoop(
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
@@ -113,8 +113,8 @@ record ClosedLoop(
       }
       Evidence evidence =
           watch.evidence(summary.firstOperationNanos(), summary.lastOperationNanos());
-      return new Finding.OfPoint(
-          point(cell, clients, output, summary, evidence, samples), together);
+      Point point = point(cell, clients, output, summary, evidence, samples);
+      return together == null ? List.of(point) : List.of(point, together);
     }
   }
 

@@ -53,7 +53,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     String where = scenario.where(cluster);
@@ -81,7 +81,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       }
       var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
     }
-    return finding(cell, where, folder, cpu(folder, samples));
+    return results(cell, where, folder, cpu(folder, samples));
   }
 
   /**
@@ -111,7 +111,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   /** A part of the time, from a second to another. */
   private record Phase(String name, int from, int to, @Nullable CpuPerOperation cpu) {}
 
-  private Finding finding(
+  private List<Record> results(
       PointCell cell, String where, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
@@ -129,11 +129,17 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
             new Phase("before", ShardLatencies.SETTLING_SECONDS, begin, cpu),
             new Phase("during", begin, end, null),
             new Phase("after", end, arrivals.seconds(), null));
-    List<ScenarioEntry> entries = new ArrayList<>();
+    List<Record> results = new ArrayList<>();
+    results.add(
+        new Timeline.Line(
+            cell.client(),
+            latencies.of(healthy, begin, end),
+            ofShard ? latencies.of(where::equals, begin, end) : null,
+            cell.folder()));
     groups.forEach(
         (name, shards) -> {
           for (Phase phase : phases) {
-            entries.add(
+            results.add(
                 new ScenarioEntry(
                     scenario.label(),
                     cell.client(),
@@ -149,13 +155,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
                     cell.folder()));
           }
         });
-    return new Finding.OfFault(
-        new Timeline.Line(
-            cell.client(),
-            latencies.of(healthy, begin, end),
-            ofShard ? latencies.of(where::equals, begin, end) : null,
-            cell.folder()),
-        entries);
+    return results;
   }
 
   /** Returns the lines of all clients in the format of results. */

@@ -42,7 +42,7 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
@@ -58,7 +58,7 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
           ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
       // Replies during the wait at the end do not count for the achieved rate.
       double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
-      return new Finding.OfRate(
+      return List.of(
           new ScenarioEntry(
               ScenarioEntry.RATE,
               cell.client(),

@@ -50,7 +50,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     Path folder = clients.folder(cell.folder());
     Map<Path, YcsbArguments> arguments = new LinkedHashMap<>();
@@ -66,7 +66,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
           running.await(
               warmup.most().plus(FOR_CONNECTING).plus(arrivals.duration()).plus(DRAIN), true);
       long from = running.beginNanos();
-      return new Finding.OfFleet(
+      return List.of(
           line(
               cell,
               List.copyOf(arguments.keySet()),

@@ -6,6 +6,7 @@ import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
 import dev.onehop.resync.Failure;
@@ -52,7 +53,7 @@ record ZoneTraffic(
   private static final Duration DURATION = Duration.ofSeconds(12);
 
   /** The time in which bytes are counted. */
-  static final double SECONDS = 9;
+  private static final double SECONDS = 9;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(2);
   private static final Duration DRAIN = Duration.ofSeconds(45);
@@ -100,7 +101,7 @@ record ZoneTraffic(
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
@@ -125,7 +126,7 @@ record ZoneTraffic(
       Traffic crossed = cluster.testbed().traffic().since(before);
       List<Sample<Reading>> samples = sampler.stop();
       YcsbOutput output = running.await(arrivals.duration().minus(TO).plus(DRAIN), true);
-      return new Finding.OfZone(line(cell, folder, crossed, output, samples));
+      return List.of(line(cell, folder, crossed, output, samples));
     }
   }
 
@@ -192,6 +193,11 @@ record ZoneTraffic(
         crossed(all, operations),
         Reading.cpuPerOperation(samples, RunSummary.of(folder)),
         cell.folder());
+  }
+
+  /** Returns all lines in the format of results. */
+  ZonesResult result(List<Line> lines) {
+    return new ZonesResult(arrivals.perSecond(), SECONDS, lines);
   }
 
   /** Returns the bytes per operation that crossed zones. */
