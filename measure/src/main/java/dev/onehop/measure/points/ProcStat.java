@@ -93,14 +93,11 @@ record ProcStat(long total, long idle, long steal, int running) {
 
   /** The number of TCP connections of a process; null if unknown. */
   static @Nullable Integer connections(long pid) {
-    Set<String> inodes = new HashSet<>();
+    Set<String> targets = new HashSet<>();
     try (DirectoryStream<Path> open = Files.newDirectoryStream(PROC.resolve(pid + "/fd"))) {
       for (Path each : open) {
         try {
-          String target = Files.readSymbolicLink(each).toString();
-          if (target.startsWith("socket:[")) {
-            inodes.add(target.substring("socket:[".length(), target.length() - 1));
-          }
+          targets.add(Files.readSymbolicLink(each).toString());
         } catch (IOException e) {
           // The descriptor was closed in the meantime.
         }
@@ -111,7 +108,9 @@ record ProcStat(long total, long idle, long steal, int running) {
         if (Files.exists(file)) {
           for (String line : Files.readAllLines(file, StandardCharsets.US_ASCII)) {
             String[] fields = line.strip().split("\\s+", -1);
-            if (fields.length > 9 && fields[3].equals(ESTABLISHED) && inodes.contains(fields[9])) {
+            if (fields.length > 9
+                && fields[3].equals(ESTABLISHED)
+                && targets.contains("socket:[" + fields[9] + "]")) {
               connections++;
             }
           }
