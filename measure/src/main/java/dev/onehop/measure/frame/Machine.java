@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.onehop.measure.Build;
 import dev.onehop.measure.results.MachineFacts;
 import java.io.File;
@@ -25,7 +26,7 @@ public final class Machine {
     return new MachineFacts(
         cpu(),
         Runtime.getRuntime().availableProcessors(),
-        memoryMebibytes(),
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize() >> 20,
         System.getProperty("os.name")
             + " "
             + System.getProperty("os.version")
@@ -48,13 +49,6 @@ public final class Machine {
     } catch (IOException e) {
       return "unknown";
     }
-  }
-
-  private static long memoryMebibytes() {
-    return ManagementFactory.getOperatingSystemMXBean()
-            instanceof com.sun.management.OperatingSystemMXBean os
-        ? os.getTotalMemorySize() / (1024 * 1024)
-        : 0;
   }
 
   /**

@@ -20,10 +20,8 @@ public record ProcessUse(Duration cpu, long memoryBytes) {
   /** Returns the use of this process, with its present memory. */
   public static ProcessUse own() {
     long nanos =
-        ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
-            ? Math.max(0, os.getProcessCpuTime())
-            : 0;
-    return new ProcessUse(Duration.ofNanos(nanos), memory("self", "VmRSS:"));
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    return new ProcessUse(Duration.ofNanos(Math.max(0, nanos)), memory("self", "VmRSS:"));
   }
 
   /** Returns the use of another process, with its largest memory so far. */

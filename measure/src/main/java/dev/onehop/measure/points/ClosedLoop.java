@@ -170,7 +170,14 @@ record ClosedLoop(
     }
     Path folder = clients.folder(cell.folder());
     Latencies latencies = Latencies.of(folder);
-    checkLogs(latencies, output, summary, folder, clients);
+    long logged = output.errors() + latencies.count();
+    if (logged != summary.operations()) {
+      clients
+          .progress()
+          .note(
+              "note: the HdrHistogram logs in %s have %d of %d operations"
+                  .formatted(folder, logged, summary.operations()));
+    }
     int throughPool = Math.min(cell.threads(), cell.connections());
     return new Point(
         cell.client(),
@@ -188,21 +195,5 @@ record ClosedLoop(
         summary.routes(),
         cell.folder(),
         latencies);
-  }
-
-  private static void checkLogs(
-      Latencies latencies,
-      YcsbOutput output,
-      RunSummary summary,
-      Path folder,
-      YcsbClients clients) {
-    long logged = output.errors() + latencies.count();
-    if (logged != summary.operations()) {
-      clients
-          .progress()
-          .note(
-              "note: the HdrHistogram logs in %s have %d of %d operations"
-                  .formatted(folder, logged, summary.operations()));
-    }
   }
 }

@@ -14,11 +14,10 @@ import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
 import dev.onehop.testbed.evidence.Traffic.Party;
 import dev.onehop.testbed.topology.Host;
-import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,29 +144,23 @@ record ZoneTraffic(
         .name();
   }
 
-  /** Returns the addresses of servers and applications by zone, in the topology's order. */
-  private static Map<String, List<String>> zones(Topology topology) {
-    return topology.hosts().stream()
+  /** Returns the URL with all mongoses, the options, and the preferred zones if there are any. */
+  private String url(BenchCluster cluster) {
+    String url = cluster.allRoutersUrl() + options;
+    if (!preferred) {
+      return url;
+    }
+    return cluster.testbed().topology().hosts().stream()
+        .sorted(Comparator.comparing((Host host) -> !host.region().equals(zone))) // its zone first
         .collect(
             Collectors.groupingBy(
                 Host::region,
                 LinkedHashMap::new,
-                Collectors.mapping(Host::address, Collectors.toList())));
-  }
-
-  /** Returns the URL with all mongoses, the options, and the preferred zones if there are any. */
-  private String url(BenchCluster cluster) {
-    String zones = "";
-    if (preferred) {
-      List<String> texts = new ArrayList<>();
-      zones(cluster.testbed().topology())
-          .forEach(
-              (name, hosts) ->
-                  texts.add(
-                      name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
-      zones = "&onehop.preferredZones=" + String.join(",", texts);
-    }
-    return cluster.allRoutersUrl() + options + zones;
+                Collectors.mapping(Host::address, Collectors.joining("|"))))
+        .entrySet()
+        .stream()
+        .map(each -> each.getKey() + "=" + each.getValue())
+        .collect(Collectors.joining(",", url + "&onehop.preferredZones=", ""));
   }
 
   private Line line(
