@@ -60,7 +60,7 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
       } else if (name.startsWith("Return=")) {
         String status = name.substring("Return=".length());
         if (!status.equals("OK") && !status.equals("BATCHED_OK")) {
-          byStatus.merge(base(series) + " " + status, value, Long::sum);
+          byStatus.merge(series.replace(FAILED, "") + " " + status, value, Long::sum);
         }
       } else if (name.equals("Operations") && series.endsWith(FAILED)) {
         failedSeries.put(series, value);
@@ -77,7 +77,7 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
     Map<String, Long> failures = new TreeMap<>(byStatus);
     series.forEach(
         (name, failed) -> {
-          String operation = base(name);
+          String operation = name.replace(FAILED, "");
           long known =
               byStatus.entrySet().stream()
                   .filter(entry -> entry.getKey().startsWith(operation + " "))
@@ -88,12 +88,6 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
           }
         });
     return failures;
-  }
-
-  private static String base(String series) {
-    return series.endsWith(FAILED)
-        ? series.substring(0, series.length() - FAILED.length())
-        : series;
   }
 
   /** The number of failed operations. */
