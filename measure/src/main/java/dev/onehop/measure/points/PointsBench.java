@@ -72,7 +72,14 @@ public final class PointsBench implements Bench<PointCell, List<Record>, Results
   public void prepare(Session session) throws IOException, InterruptedException {
     BenchCluster cluster = session.cluster();
     Progress progress = session.progress();
-    announce(cluster, progress);
+    Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
+    progress.note(
+        "%s, %sabout %s in total"
+            .formatted(
+                Format.counted(plan.measurements().size(), "measurement"),
+                plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
+                Progress.about(estimate)));
+    progress.remaining(estimate.plusSeconds(8));
     YcsbClients started =
         new YcsbClients(
             cluster,
@@ -98,17 +105,6 @@ public final class PointsBench implements Bench<PointCell, List<Record>, Results
     }
     progress.phase("warming up the routers");
     cluster.warmUp(workload.collection());
-  }
-
-  private void announce(BenchCluster cluster, Progress progress) {
-    Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
-    progress.note(
-        "%s, %sabout %s in total"
-            .formatted(
-                Format.counted(plan.measurements().size(), "measurement"),
-                plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
-                Progress.about(estimate)));
-    progress.remaining(estimate.plusSeconds(8));
   }
 
   /**

@@ -78,15 +78,6 @@ record YcsbClients(
     return started;
   }
 
-  private List<String> jvmOptions() {
-    return List.of(
-        "-XX:+UseSerialGC",
-        // The compilers start after a fifth of the usual number of calls. At 2,000 operations per
-        // second with two processors, the rate is then steady after some 20 s. Without this option
-        // it takes 30 s.
-        quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2");
-  }
-
   /**
    * Returns the line of a run's standard error with the best reason of a failure: a line of OneHop
    * if there is one, or a line of YCSB.
@@ -119,12 +110,17 @@ record YcsbClients(
 
     private void add(Path folder, YcsbArguments arguments) throws IOException {
       String its = processors == null ? null : processors.client();
+      // The compilers start after a fifth of the usual number of calls. At 2,000 operations per
+      // second with two processors, the rate is then steady after some 20 s. Without this option
+      // it takes 30 s.
+      String compiler =
+          quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2";
       children.put(
           folder,
           ChildJvm.start(
               "YCSB",
               its == null ? List.of() : List.of("taskset", "-c", its),
-              jvmOptions(),
+              List.of("-XX:+UseSerialGC", compiler),
               YcsbChild.class,
               new YcsbChild.Task(
                   arguments.list(), folder.resolve(STDOUT), cluster.url().authority()),
@@ -134,19 +130,19 @@ record YcsbClients(
 
     private synchronized boolean status(Path folder, String line) {
       Optional<StatusLine> parsed = StatusLine.parse(line);
-      parsed.ifPresent(
-          its -> {
-            if (began.getCount() > 0) {
-              beginNanos = System.nanoTime();
-              began.countDown();
-            }
-            status.put(folder, its);
-            StatusLine all = StatusLine.sum(status.values());
-            if (all.operations() > 0) {
-              progress.state(all.text());
-            }
-          });
-      return parsed.isPresent();
+      if (parsed.isEmpty()) {
+        return false;
+      }
+      if (began.getCount() > 0) {
+        beginNanos = System.nanoTime();
+        began.countDown();
+      }
+      status.put(folder, parsed.get());
+      StatusLine all = StatusLine.sum(status.values());
+      if (all.operations() > 0) {
+        progress.state(all.text());
+      }
+      return true;
     }
 
     /**
