@@ -24,7 +24,7 @@ public final class Machine {
    */
   public static MachineFacts facts(Path home) {
     return new MachineFacts(
-        cpu(),
+        values("cpuinfo", "model name").stream().findFirst().orElse("unknown"),
         Runtime.getRuntime().availableProcessors(),
         ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize() >> 20,
         System.getProperty("os.name")
@@ -39,15 +39,20 @@ public final class Machine {
         Build.property("ycsb"));
   }
 
-  private static String cpu() {
+  /**
+   * Returns the values of all lines with a name in a file of Linux, see proc(5). Empty if the file
+   * can't be read, as on other systems.
+   *
+   * @param file the path below {@code /proc}
+   */
+  public static List<String> values(String file, String name) {
     try {
-      return Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
-          .filter(line -> line.startsWith("model name"))
+      return Files.readAllLines(Path.of("/proc", file)).stream()
+          .filter(line -> line.startsWith(name))
           .map(line -> line.substring(line.indexOf(':') + 1).strip())
-          .findFirst()
-          .orElse("unknown");
+          .toList();
     } catch (IOException e) {
-      return "unknown";
+      return List.of();
     }
   }
 

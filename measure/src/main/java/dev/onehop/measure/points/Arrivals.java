@@ -21,11 +21,6 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
     return poisson ? "poisson" : "constant";
   }
 
-  /** The expected time of a client, including its start and the wait for replies at the end. */
-  Duration estimate(Warmup warmup) {
-    return warmup.most().plus(duration).plusSeconds(5);
-  }
-
   int seconds() {
     return (int) duration.toSeconds();
   }

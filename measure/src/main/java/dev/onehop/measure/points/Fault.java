@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param to the time from the first operation to the end of the fault, in whole seconds
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
-    implements Load {
+    implements OpenLoop {
 
   /**
    * The fraction of busy processors above which latencies measure the machine more than the client.
@@ -39,17 +39,12 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
 
   @Override
   public String folder(PointCell cell) {
-    return Load.super.folder(cell) + "-" + scenario.label();
+    return OpenLoop.super.folder(cell) + "-" + scenario.label();
   }
 
   @Override
   public String title(PointCell cell) {
-    return scenario.label() + ", " + Load.super.title(cell);
-  }
-
-  @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
+    return scenario.label() + ", " + OpenLoop.super.title(cell);
   }
 
   @Override
@@ -115,8 +110,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       PointCell cell, String where, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
-    ShardLatencies latencies =
-        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+    ShardLatencies latencies = latencies(folder);
     boolean ofShard = scenario.ofShard();
     Predicate<String> healthy = shard -> !ofShard || !shard.equals(where);
     Map<String, Predicate<String>> groups = new LinkedHashMap<>();

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Operations at a fixed rate without a fault. */
-record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
+record FixedRate(Warmup warmup, Arrivals arrivals) implements OpenLoop {
 
   /** The time to wait for replies at the end. */
   private static final Duration DRAIN = Duration.ofSeconds(10);
@@ -54,8 +54,7 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
           running.await(warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE), true);
       List<Sample<Reading>> samples = sampler.stop();
       RunSummary summary = RunSummary.of(folder);
-      ShardLatencies latencies =
-          ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+      ShardLatencies latencies = latencies(folder);
       // Replies during the wait at the end do not count for the achieved rate.
       double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
       return List.of(

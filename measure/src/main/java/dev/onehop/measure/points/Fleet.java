@@ -28,7 +28,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param instances the number of instances
  */
-record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
+record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements OpenLoop {
 
   private static final int MOST_PROCESSES = 5;
   private static final Duration FOR_CONNECTING = Duration.ofMinutes(3);
@@ -41,12 +41,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
 
   @Override
   public String title(PointCell cell) {
-    return "fleet, " + Load.super.title(cell);
-  }
-
-  @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
+    return "fleet, " + OpenLoop.super.title(cell);
   }
 
   @Override

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** The operations of a client during a measurement. Implementations are immutable. */
-sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
+sealed interface Load permits ClosedLoop, OpenLoop {
 
   /** The time that a client's process needs to start its JVM, to connect and to clean up. */
   Duration OVERHEAD = Duration.ofMillis(2500);

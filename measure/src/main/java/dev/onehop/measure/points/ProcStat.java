@@ -1,5 +1,6 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.measure.frame.Machine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -81,13 +82,10 @@ record ProcStat(long total, long idle, long steal, int running) {
   static @Nullable Double clockMegahertz() {
     try {
       OptionalDouble mean =
-          Files.readAllLines(PROC.resolve("cpuinfo"), StandardCharsets.UTF_8).stream()
-              .filter(line -> line.startsWith("cpu MHz"))
-              .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1)))
-              .average();
+          Machine.values("cpuinfo", "cpu MHz").stream().mapToDouble(Double::parseDouble).average();
       return mean.isPresent() ? (Double) mean.getAsDouble() : null;
-    } catch (IOException | NumberFormatException e) {
-      return null;
+    } catch (NumberFormatException e) {
+      return null; // the kernel does not know it
     }
   }
 

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Operations of an application in a zone at a fixed rate. The bytes that cross from one zone to
@@ -44,7 +43,7 @@ record ZoneTraffic(
     String variant,
     boolean preferred,
     String options)
-    implements Load {
+    implements OpenLoop {
 
   private static final Duration FROM = Duration.ofSeconds(2);
   private static final Duration TO = Duration.ofSeconds(11);
@@ -95,11 +94,6 @@ record ZoneTraffic(
   }
 
   @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
-  }
-
-  @Override
   public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
@@ -134,13 +128,12 @@ record ZoneTraffic(
    * is in the zone. Otherwise it is a host without a server, if there is one.
    */
   private String application(TopologyFacts topology) {
-    List<HostFacts> hosts =
-        topology.hosts().stream().filter(host -> host.region().equals(zone)).toList();
-    return Stream.<Predicate<HostFacts>>of(
-            host -> host.name().equals(topology.client()), host -> host.roles().isEmpty())
-        .flatMap(wanted -> hosts.stream().filter(wanted))
-        .findFirst()
-        .orElse(hosts.get(0))
+    return topology.hosts().stream()
+        .filter(host -> host.region().equals(zone))
+        .min(
+            Comparator.comparing((HostFacts host) -> !host.name().equals(topology.client()))
+                .thenComparing(host -> !host.roles().isEmpty()))
+        .orElseThrow()
         .name();
   }
 
@@ -166,7 +159,7 @@ record ZoneTraffic(
   private Line line(
       PointCell cell, Path folder, Traffic all, YcsbOutput output, List<Sample<Reading>> samples) {
     ShardLatencies.Phase phase =
-        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
+        latencies(folder)
             .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
     // The number of operations whose replies came while the bytes were counted, including late
     // replies.
