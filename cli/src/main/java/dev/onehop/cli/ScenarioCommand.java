@@ -124,10 +124,6 @@ final class ScenarioCommand extends MeasuringCommand {
     }
     int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
     return plan.fleet(
-        modes,
-        instances,
-        perSecond,
-        arrivals.isPoisson(),
-        load.warmup(Warmup.ofScenario(false)));
+        modes, instances, perSecond, arrivals.isPoisson(), load.warmup(Warmup.ofScenario(false)));
   }
 }

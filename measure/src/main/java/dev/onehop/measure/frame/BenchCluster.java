@@ -34,10 +34,7 @@ public abstract class BenchCluster implements AutoCloseable {
    *     shard's name
    */
   protected BenchCluster(
-      ClusterUrl url,
-      TopologyFacts topology,
-      ServerFacts server,
-      Map<String, String> replicaSets) {
+      ClusterUrl url, TopologyFacts topology, ServerFacts server, Map<String, String> replicaSets) {
     this.url = url;
     this.topology = topology;
     this.server = server;

@@ -232,13 +232,7 @@ public final class Session {
   public Envelope envelope(
       int points, RunFacts.Load load, TopologyFacts topology, ServerFacts server) {
     RunFacts facts =
-        new RunFacts(
-            context.started(),
-            context.command(),
-            complete,
-            stopReason,
-            points,
-            load);
+        new RunFacts(context.started(), context.command(), complete, stopReason, points, load);
     return new Envelope(facts, topology, server, context.machine());
   }
 }

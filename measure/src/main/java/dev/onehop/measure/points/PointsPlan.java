@@ -161,8 +161,7 @@ public final class PointsPlan {
   private static List<PointCell> cells(
       Mode mode, Pipelining pipelining, int threads, int pool, int sockets, Load load) {
     return pipelining.variants(mode).stream()
-        .map(
-            pipelined -> new PointCell(mode, threads, pipelined ? sockets : pool, pipelined, load))
+        .map(pipelined -> new PointCell(mode, threads, pipelined ? sockets : pool, pipelined, load))
         .toList();
   }
 
@@ -232,14 +231,13 @@ public final class PointsPlan {
             new Arrivals(rate, poisson, Duration.ofSeconds(brief ? 15 : 25)),
             Duration.ofSeconds(brief ? 4 : 8),
             Duration.ofSeconds(brief ? 11 : 16));
-    return withScenario(
-        contenders(modes, brief ? Pipelining.OFF : Pipelining.TARGETED, load));
+    return withScenario(contenders(modes, brief ? Pipelining.OFF : Pipelining.TARGETED, load));
   }
 
-  private static List<PointCell> contenders(
-      List<Mode> modes, Pipelining pipelining, Load load) {
+  private static List<PointCell> contenders(List<Mode> modes, Pipelining pipelining, Load load) {
     return modes.stream()
-        .flatMap(mode -> cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, SOCKETS, load).stream())
+        .flatMap(
+            mode -> cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, SOCKETS, load).stream())
         .toList();
   }
 
@@ -272,8 +270,7 @@ public final class PointsPlan {
       for (boolean reads : new boolean[] {true, false}) {
         for (Mode mode : modes) {
           for (boolean spares : new boolean[] {false, true}) {
-            Load load =
-                ZoneTraffic.of(warmup, rate, zone, reads, mode.throughOneRouter(), spares);
+            Load load = ZoneTraffic.of(warmup, rate, zone, reads, mode.throughOneRouter(), spares);
             cells.addAll(contenders(List.of(mode), Pipelining.OFF, load));
           }
         }

@@ -106,7 +106,9 @@ record Reading(
     ProcStat first = known.get(0);
     ProcStat last = known.get(known.size() - 1);
     long total = last.total() - first.total();
-    return total <= 0 ? null : (Double) rounded((double) (last.steal() - first.steal()) / total, 10_000);
+    return total <= 0
+        ? null
+        : (Double) rounded((double) (last.steal() - first.steal()) / total, 10_000);
   }
 
   /**

@@ -28,8 +28,7 @@ final class YcsbArguments {
 
   private YcsbArguments(
       String phase, Mode mode, int threads, Workload workload, String url, Path folder) {
-    this.options =
-        List.of(phase, "-s", "-db", mode.dbClass(), "-threads", String.valueOf(threads));
+    this.options = List.of(phase, "-s", "-db", mode.dbClass(), "-threads", String.valueOf(threads));
     this.properties = new LinkedHashMap<>(workload.properties());
     set("mongodb.url", url);
     set("status.interval", 1);

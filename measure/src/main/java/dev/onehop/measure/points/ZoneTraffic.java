@@ -159,8 +159,7 @@ record ZoneTraffic(
   private Line line(
       PointCell cell, Path folder, Traffic all, YcsbOutput output, List<Sample<Reading>> samples) {
     ShardLatencies.Phase phase =
-        latencies(folder)
-            .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
+        latencies(folder).phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
     // The number of operations whose replies came while the bytes were counted, including late
     // replies.
     double operations = phase.perSecond() * SECONDS;
