@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * Threads that each start an operation when their previous operation has ended. The number of
  * operations or the time is fixed.
  *
+ * <p>Each thread has one operation in flight. N threads therefore execute at most N / R operations
+ * per second at a mean round trip of R seconds. C connections with one operation each execute at
+ * most C / R operations per second.
+ *
  * @param operations the number of operations of all clients together; null if the time is fixed
  * @param duration the measured time; null if the number of operations is fixed
  * @param error the error at which the measurement ends: half the width of the 95 % interval of the
@@ -146,7 +150,7 @@ record ClosedLoop(
    */
   private static double sampleRate(PointCell cell, YcsbClients clients, Duration expected) {
     Double bound =
-        LoopLimit.operationsPerSecond(
+        operationsPerSecond(
             cell.threads() * clients.plan().count(), clients.cluster().meanShardRoundTripMillis());
     double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
     double seconds = Math.max(1, expected.toSeconds());
@@ -162,7 +166,7 @@ record ClosedLoop(
       List<Sample<Reading>> samples) {
     int count = clients.plan().count();
     Double roundTrip =
-        LoopLimit.meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
+        meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
     long errors = Math.max(summary.errors(), output.errors());
     Map<String, Long> failures = new TreeMap<>(output.failures());
     if (errors > output.errors()) {
@@ -184,9 +188,9 @@ record ClosedLoop(
         cell.threads(),
         summary.done(errors, failures),
         new Point.Bounds(
-            LoopLimit.operationsPerSecond(cell.threads() * count, roundTrip),
+            operationsPerSecond(cell.threads() * count, roundTrip),
             cell.mode().throughOneRouter()
-                ? LoopLimit.operationsPerSecond(throughPool * count, roundTrip)
+                ? operationsPerSecond(throughPool * count, roundTrip)
                 : null,
             roundTrip),
         cell.mode().withoutRouter() ? evidence.withoutRouter() : evidence,
@@ -195,5 +199,44 @@ record ClosedLoop(
         summary.routes(),
         cell.folder(),
         latencies);
+  }
+
+  /**
+   * Returns the mean round trip of operations. The weight of a shard is its share of the
+   * operations.
+   *
+   * @param share the fraction of operations of each shard; the sum need not be 1
+   * @param roundTripMillis the round trip from the client's host to each shard's host
+   * @return the mean in milliseconds; null if there were no operations or a shard's round trip is
+   *     unknown
+   */
+  static @Nullable Double meanRoundTripMillis(
+      Map<String, Double> share, Map<String, Double> roundTripMillis) {
+    double weight = 0;
+    double sum = 0;
+    for (Map.Entry<String, Double> entry : share.entrySet()) {
+      if (entry.getValue() == 0) {
+        continue;
+      }
+      Double roundTrip = roundTripMillis.get(entry.getKey());
+      if (roundTrip == null) {
+        return null;
+      }
+      weight += entry.getValue();
+      sum += entry.getValue() * roundTrip;
+    }
+    return weight == 0 ? null : sum / weight;
+  }
+
+  /**
+   * Returns the upper bound of the operations per second.
+   *
+   * @param underWay the largest number of operations in flight at once
+   * @return null if the round trip is unknown or zero
+   */
+  static @Nullable Double operationsPerSecond(int underWay, @Nullable Double roundTripMillis) {
+    return roundTripMillis == null || roundTripMillis <= 0
+        ? null
+        : underWay * 1000.0 / roundTripMillis;
   }
 }

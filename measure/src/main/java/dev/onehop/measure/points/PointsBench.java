@@ -121,12 +121,8 @@ public final class PointsBench implements Bench<PointCell, List<Record>, Results
   private void load(YcsbClients started) throws IOException, InterruptedException {
     Path folder = started.folder("load");
     YcsbArguments arguments = YcsbArguments.load(started, folder);
-    Duration atMost = Duration.ofMinutes(2).plusMillis(workload.records());
-    Integer part = clientPlan.index();
-    if (part != null) {
-      arguments.loadPart(clientPlan, part, workload);
-      atMost = atMost.plus(ClosedLoop.FOR_OTHERS);
-    }
+    Duration alone = Duration.ofMinutes(2).plusMillis(workload.records());
+    Duration atMost = clientPlan.isPart() ? alone.plus(ClosedLoop.FOR_OTHERS) : alone;
     try (YcsbClients.Running running = started.start(Map.of(folder, arguments))) {
       YcsbOutput output = running.await(atMost, false);
       if (output.errors() > 0) {

@@ -36,19 +36,29 @@ final class YcsbArguments {
   }
 
   /**
-   * Returns the arguments of a process that loads all documents in batches, with the synchronous
-   * driver.
+   * Returns the arguments of a process that loads documents in batches, with the synchronous
+   * driver: all documents, or one client's part of them.
    */
   static YcsbArguments load(YcsbClients clients, Path folder) {
     Workload workload = clients.workload();
     String url = clients.cluster().url().secret();
-    return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
-        .set("insertcount", workload.records())
-        // The load does not use this number. YCSB creates its zipfian generator even for the load,
-        // and the generator needs a number.
-        .set("operationcount", 0)
-        .set("mongodb.batchsize", LOAD_BATCH)
-        .set("onehop.connections", LOAD_THREADS);
+    YcsbArguments arguments =
+        new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
+            .set("insertcount", workload.records())
+            // The load does not use this number. YCSB creates its zipfian generator even for the
+            // load, and the generator needs a number.
+            .set("operationcount", 0)
+            .set("mongodb.batchsize", LOAD_BATCH)
+            .set("onehop.connections", LOAD_THREADS);
+    Integer part = clients.plan().index();
+    if (part == null) {
+      return arguments;
+    }
+    long from = clients.plan().begin(workload.records(), part);
+    return arguments
+        .set("insertstart", workload.insertStart() + from)
+        .set("insertcount", clients.plan().part(workload.records(), part))
+        .share(clients.plan(), part, "load");
   }
 
   /**
@@ -112,14 +122,6 @@ final class YcsbArguments {
     boolean ends = MEASURED_WORKLOAD.equals(properties.get("workload"));
     return set(ends ? "onehop.workload" : "workload", ClientWorkload.class.getName())
         .share(clients, index, what);
-  }
-
-  /** Limits the load to one client's part of the records. */
-  YcsbArguments loadPart(ClientPlan clients, int index, Workload workload) {
-    long from = clients.begin(workload.records(), index);
-    return set("insertstart", workload.insertStart() + from)
-        .set("insertcount", clients.part(workload.records(), index))
-        .share(clients, index, "load");
   }
 
   private YcsbArguments share(ClientPlan clients, int index, String what) {
