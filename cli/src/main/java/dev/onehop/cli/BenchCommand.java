@@ -93,7 +93,7 @@ final class BenchCommand extends MeasuringCommand {
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
-    PointsPlan plan = new PointsPlan(Map.of(), 1, ThreadLocalRandom.current().nextInt(1_000_000));
+    PointsPlan plan = PointsPlan.of(Map.of(), 1, ThreadLocalRandom.current().nextInt(1_000_000));
     if (extent.seedExperiment) {
       return plan.seedExperiment(
           Mode.all(), Pipelining.TARGETED, Warmup.UNTIL_STEADY, workload.records(), null);
@@ -129,7 +129,6 @@ final class BenchCommand extends MeasuringCommand {
   }
 
   private static PointsPlan freeze(PointsPlan plan, List<Mode> modes, boolean brief) {
-    return plan.fault(
-        Scenario.SHARD_FREEZE, modes, DEFAULT_RATE, false, Warmup.ofScenario(brief), brief);
+    return plan.fault(Scenario.SHARD_FREEZE, modes, DEFAULT_RATE, false, null, brief);
   }
 }

@@ -131,6 +131,11 @@ final class LoadOptions {
     return warmup == null ? usual : Warmup.of(warmup);
   }
 
+  /** The requested warm-up; null if none is given. */
+  @Nullable Warmup warmup() {
+    return warmup == null ? null : Warmup.of(warmup);
+  }
+
   /**
    * The seed of the random order of the points.
    *

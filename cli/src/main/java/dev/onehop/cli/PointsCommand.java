@@ -119,7 +119,7 @@ final class PointsCommand extends MeasuringCommand {
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
-    PointsPlan plan = new PointsPlan(load.properties, pools.rounds(), load.seed(run));
+    PointsPlan plan = PointsPlan.of(load.properties, pools.rounds(), load.seed(run));
     List<Mode> modes = load.modes(Mode.all(), where, topology);
     Pipelining variants = pools.pipelining();
     Warmup warmup = load.warmup(Warmup.UNTIL_STEADY);

@@ -69,7 +69,7 @@ final class RateCommand extends MeasuringCommand {
       throw Failure.usage("--duration must be in whole seconds");
     }
     rates.forEach(ArrivalOptions::check);
-    return new PointsPlan(load.properties, pools.rounds(), load.seed(null))
+    return PointsPlan.of(load.properties, pools.rounds(), load.seed(null))
         .rates(
             load.modes(Mode.all(), where, topology),
             List.copyOf(new TreeSet<>(rates)),

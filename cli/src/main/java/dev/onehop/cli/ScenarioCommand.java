@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Scenario;
-import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
@@ -82,7 +81,7 @@ final class ScenarioCommand extends MeasuringCommand {
     boolean fleet = name.equals(FLEET);
     double perSecond = rate == null ? (fleet ? FLEET_RATE : DEFAULT_RATE) : rate;
     ArrivalOptions.check(perSecond);
-    PointsPlan plan = new PointsPlan(load.properties, 1, 0);
+    PointsPlan plan = PointsPlan.of(load.properties, 1, 0);
     if (fleet) {
       return fleet(plan, workload, perSecond, topology);
     }
@@ -105,7 +104,7 @@ final class ScenarioCommand extends MeasuringCommand {
         load.modes(quick ? FLEET_MODES : Mode.all(), where, topology),
         perSecond,
         arrivals.isPoisson(),
-        load.warmup(Warmup.ofScenario(quick)),
+        load.warmup(),
         quick);
   }
 
@@ -123,7 +122,6 @@ final class ScenarioCommand extends MeasuringCommand {
       }
     }
     int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
-    return plan.fleet(
-        modes, instances, perSecond, arrivals.isPoisson(), load.warmup(Warmup.ofScenario(false)));
+    return plan.fleet(modes, instances, perSecond, arrivals.isPoisson(), load.warmup());
   }
 }

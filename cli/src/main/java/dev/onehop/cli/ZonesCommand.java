@@ -2,7 +2,6 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
-import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Host;
@@ -64,12 +63,12 @@ final class ZonesCommand extends MeasuringCommand {
               + " every shard, such as three-zones");
     }
     ArrivalOptions.check(rate);
-    return new PointsPlan(load.properties, 1, 0)
+    return PointsPlan.of(load.properties, 1, 0)
         .zones(
             load.modes(Mode.all(), where, topology),
             zones == Zones.all ? topology.regions() : List.of(topology.client().region()),
             rate,
-            load.warmup(Warmup.ofScenario(false)));
+            load.warmup());
   }
 
   private static boolean hasZones(Topology topology) {

@@ -165,8 +165,7 @@ record ClosedLoop(
       Evidence evidence,
       List<Sample<Reading>> samples) {
     int count = clients.plan().count();
-    Double roundTrip =
-        meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
+    Double roundTrip = meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
     long errors = Math.max(summary.errors(), output.errors());
     Map<String, Long> failures = new TreeMap<>(output.failures());
     if (errors > output.errors()) {

@@ -49,21 +49,25 @@ public final class PointsPlan {
   private final List<PointCell> after = new ArrayList<>();
   private @Nullable String experiment;
 
+  private PointsPlan(Map<String, String> properties, int rounds, long seed) {
+    this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
+    this.rounds = rounds;
+    this.seed = seed;
+  }
+
   /**
-   * Creates an empty plan.
+   * Returns an empty plan.
    *
    * @param properties the YCSB properties from the command line
    * @param rounds the number of measurements of each point, at least one
    * @param seed the seed of the random order of the points, and of the resampling for the intervals
    *     of ratios
    */
-  public PointsPlan(Map<String, String> properties, int rounds, long seed) {
+  public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {
       throw new IllegalArgumentException("rounds must be at least 1");
     }
-    this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
-    this.rounds = rounds;
-    this.seed = seed;
+    return new PointsPlan(properties, rounds, seed);
   }
 
   private PointsPlan withScenario(List<PointCell> cells) {
@@ -216,18 +220,20 @@ public final class PointsPlan {
    * driver's default pool. Routed reactive modes also run pipelined, except in a brief measurement.
    * A measurement takes 25 seconds, with the fault from the 8th to the 16th second. A brief
    * measurement takes 15 seconds, with the fault from the 4th to the 11th second.
+   *
+   * @param warmup the warm-up; null for the default
    */
   public PointsPlan fault(
       Scenario scenario,
       List<Mode> modes,
       double rate,
       boolean poisson,
-      Warmup warmup,
+      @Nullable Warmup warmup,
       boolean brief) {
     Load load =
         new Fault(
             scenario,
-            warmup,
+            warmup(warmup, brief),
             new Arrivals(rate, poisson, Duration.ofSeconds(brief ? 15 : 25)),
             Duration.ofSeconds(brief ? 4 : 8),
             Duration.ofSeconds(brief ? 11 : 16));
@@ -247,10 +253,10 @@ public final class PointsPlan {
    * used.
    */
   public PointsPlan fleet(
-      List<Mode> modes, int instances, double rate, boolean poisson, Warmup warmup) {
+      List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
     long seconds = Math.max(25, (long) Math.ceil(3.0 * instances * DEFAULT_POOL / rate));
     Load load =
-        new Fleet(warmup, new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
+        new Fleet(warmup(warmup, false), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
     return withScenario(
         contenders(modes, Pipelining.TARGETED, load).stream()
             .sorted(Comparator.comparingInt(PointCell::connections))
@@ -264,19 +270,23 @@ public final class PointsPlan {
    *
    * @param zones the zones of the application, one after the other
    */
-  public PointsPlan zones(List<Mode> modes, List<String> zones, double rate, Warmup warmup) {
+  public PointsPlan zones(List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
     List<PointCell> cells = new ArrayList<>();
     for (String zone : zones) {
       for (boolean reads : new boolean[] {true, false}) {
         for (Mode mode : modes) {
           for (boolean spares : new boolean[] {false, true}) {
-            Load load = ZoneTraffic.of(warmup, rate, zone, reads, mode.throughOneRouter(), spares);
+            Load load = ZoneTraffic.of(warmup(warmup, false), rate, zone, reads, mode.throughOneRouter(), spares);
             cells.addAll(contenders(List.of(mode), Pipelining.OFF, load));
           }
         }
       }
     }
     return withScenario(cells);
+  }
+
+  private static Warmup warmup(@Nullable Warmup given, boolean brief) {
+    return given != null ? given : Warmup.of(Duration.ofSeconds(brief ? 6 : 15));
   }
 
   /** The YCSB properties from the command line. */

@@ -19,16 +19,9 @@ public record Warmup(Duration most, @Nullable Duration least) {
   /** The time after which the JVM's optimizing compiler has done most of its work. */
   private static final Duration LONG = Duration.ofSeconds(15);
 
-  private static final Duration BRIEF = Duration.ofSeconds(6);
-
   /** A warm-up of a fixed time. */
   public static Warmup of(Duration time) {
     return new Warmup(time, null);
-  }
-
-  /** The default warm-up of a scenario. Before a brief scenario, it is brief, too. */
-  public static Warmup ofScenario(boolean brief) {
-    return of(brief ? BRIEF : LONG);
   }
 
   /** Whether the warm-up is long enough for the optimizing compiler. */

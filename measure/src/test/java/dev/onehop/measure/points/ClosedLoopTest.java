@@ -23,7 +23,8 @@ class ClosedLoopTest {
   void aShardWithoutOperationsNeedsNoRoundTrip() {
     assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 1.0, "new", 0.0), ROUND_TRIPS))
         .isEqualTo(68.0);
-    assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 0.9, "new", 0.1), ROUND_TRIPS)).isNull();
+    assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 0.9, "new", 0.1), ROUND_TRIPS))
+        .isNull();
     assertThat(ClosedLoop.meanRoundTripMillis(Map.of(), ROUND_TRIPS)).isNull();
   }
 

@@ -14,7 +14,7 @@ class PointsPlanTest {
 
   private static PointsPlan plan(
       boolean largePoolAtMostOnly, @Nullable Long operations, @Nullable Duration duration) {
-    return new PointsPlan(Map.of(), 1, 15)
+    return PointsPlan.of(Map.of(), 1, 15)
         .closedLoops(
             Mode.all(),
             List.of(1, 16, 64),
@@ -27,7 +27,7 @@ class PointsPlanTest {
   }
 
   private static PointsPlan fourThreads(List<Mode> modes, int rounds, Pipelining pipelining) {
-    return new PointsPlan(Map.of(), rounds, 15)
+    return PointsPlan.of(Map.of(), rounds, 15)
         .closedLoops(
             modes, List.of(4), 5, pipelining, true, TWO_SECONDS, null, Duration.ofSeconds(5));
   }
@@ -83,7 +83,7 @@ class PointsPlanTest {
   void atARateOfficialClientsHaveBothPoolsAndRoutedOnesStandTwice() {
     List<Mode> modes = List.of(Mode.LEGACY, Mode.TARGETED_ASYNC, Mode.PIPELINED_ONLY);
     PointsPlan plan =
-        new PointsPlan(Map.of(), 1, 15)
+        PointsPlan.of(Map.of(), 1, 15)
             .rates(
                 modes,
                 List.of(100.0, 300.0),
@@ -115,7 +115,7 @@ class PointsPlanTest {
   @Test
   void defaultPoolsStandBesideThoseThatAreThereAlready() {
     PointsPlan plan =
-        new PointsPlan(Map.of(), 1, 15)
+        PointsPlan.of(Map.of(), 1, 15)
             .closedLoops(
                 List.of(Mode.ASYNC, Mode.DIRECT_ASYNC),
                 List.of(50),
@@ -178,8 +178,8 @@ class PointsPlanTest {
   }
 
   private static PointsPlan frozen(boolean brief) {
-    return new PointsPlan(Map.of(), 1, 15)
-        .fault(Scenario.SHARD_FREEZE, Mode.all(), 300, false, Warmup.ofScenario(brief), brief);
+    return PointsPlan.of(Map.of(), 1, 15)
+        .fault(Scenario.SHARD_FREEZE, Mode.all(), 300, false, null, brief);
   }
 
   /** The results of a fault name this folder, so that their logs are found. */
@@ -203,10 +203,10 @@ class PointsPlanTest {
   void theModeForPipeliningAloneIsPipelinedInEveryScenario() {
     List<Mode> mode = List.of(Mode.PIPELINED_ONLY);
     PointsPlan plan =
-        new PointsPlan(Map.of(), 1, 15)
-            .fault(Scenario.SHARD_FREEZE, mode, 300, false, TWO_SECONDS, true)
-            .fleet(mode, 50, 500, false, TWO_SECONDS)
-            .zones(mode, List.of("a"), 300, TWO_SECONDS);
+        PointsPlan.of(Map.of(), 1, 15)
+            .fault(Scenario.SHARD_FREEZE, mode, 300, false, null, true)
+            .fleet(mode, 50, 500, false, null)
+            .zones(mode, List.of("a"), 300, null);
     assertThat(plan.all())
         .hasSize(1 + 1 + 4)
         .allMatch(cell -> cell.pipelining() && cell.connections() == 5);
@@ -217,9 +217,9 @@ class PointsPlanTest {
     PointsPlan first =
         frozen(true).defaultPools(List.of(Mode.ASYNC), 50, TWO_SECONDS, Duration.ofSeconds(5));
     PointsPlan last =
-        new PointsPlan(Map.of(), 1, 15)
+        PointsPlan.of(Map.of(), 1, 15)
             .defaultPools(List.of(Mode.ASYNC), 50, TWO_SECONDS, Duration.ofSeconds(5))
-            .fault(Scenario.SHARD_FREEZE, List.of(Mode.ASYNC), 300, false, TWO_SECONDS, true);
+            .fault(Scenario.SHARD_FREEZE, List.of(Mode.ASYNC), 300, false, null, true);
     assertThat(first.measurements().get(4).title()).isEqualTo("async, 50 threads, 100 connections");
     assertThat(last.measurements().get(1).title())
         .isEqualTo("shard-freeze, async, 100 threads, 100 connections");
@@ -228,8 +228,8 @@ class PointsPlanTest {
   @Test
   void aFleetHasThoseOfFewSocketsFirst() {
     PointsPlan plan =
-        new PointsPlan(Map.of(), 1, 15)
-            .fleet(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), 50, 500, false, TWO_SECONDS);
+        PointsPlan.of(Map.of(), 1, 15)
+            .fleet(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), 50, 500, false, null);
     assertThat(plan.all())
         .extracting(cell -> cell.mode() + "/" + cell.connections())
         .containsExactly("direct-async/5", "async/100", "direct-async/100");

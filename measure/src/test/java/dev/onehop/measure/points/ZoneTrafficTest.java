@@ -35,9 +35,8 @@ class ZoneTrafficTest {
   @Test
   void officialClientsVaryTheLatencyWindowAndRoutedOnesTheZones() {
     List<PointCell> cells =
-        new PointsPlan(Map.of(), 1, 15)
-            .zones(
-                List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), List.of("a"), 300, Warmup.ofScenario(true))
+        PointsPlan.of(Map.of(), 1, 15)
+            .zones(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), List.of("a"), 300, null)
             .all();
     assertThat(cells).hasSize(8).extracting(PointCell::folder).doesNotHaveDuplicates();
     List<ZoneTraffic> traffic = cells.stream().map(cell -> (ZoneTraffic) cell.load()).toList();
