@@ -37,20 +37,7 @@ public final class PlanReader {
           loop == null ? null : loop.operations(),
           loop == null ? null : loop.duration(),
           loop == null ? null : loop.error(),
-          arrivals(load));
-    }
-
-    private static @Nullable Arrivals arrivals(Load load) {
-      if (load instanceof FixedRate rate) {
-        return rate.arrivals();
-      }
-      if (load instanceof Fault fault) {
-        return fault.arrivals();
-      }
-      if (load instanceof ZoneTraffic zone) {
-        return zone.arrivals();
-      }
-      return load instanceof Fleet fleet ? fleet.arrivals() : null;
+          load instanceof OpenLoop open ? open.arrivals() : null);
     }
   }
 

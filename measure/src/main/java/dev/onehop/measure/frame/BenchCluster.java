@@ -25,11 +25,20 @@ public abstract class BenchCluster implements AutoCloseable {
   private final ClusterUrl url;
   private final TopologyFacts topology;
   private final ServerFacts server;
+  private final Map<String, String> replicaSets;
 
-  protected BenchCluster(ClusterUrl url, TopologyFacts topology, ServerFacts server) {
+  /**
+   * Creates a cluster.
+   *
+   * @param replicaSets the members of each shard, as {@code name/host:port,host:port}, by the
+   *     shard's name
+   */
+  protected BenchCluster(
+      ClusterUrl url, TopologyFacts topology, ServerFacts server, Map<String, String> replicaSets) {
     this.url = url;
     this.topology = topology;
     this.server = server;
+    this.replicaSets = replicaSets;
   }
 
   /** The hosts and their regions, with measured round trips. */
@@ -78,6 +87,11 @@ public abstract class BenchCluster implements AutoCloseable {
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
   public abstract void shard(String collection, List<? extends BsonValue> splitPoints);
 
+  /** The full name of a collection of the bench's database. */
+  final String namespace(String collection) {
+    return url.database() + "." + collection;
+  }
+
   static List<BsonDocument> bounds(List<? extends BsonValue> splitPoints) {
     return splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList();
   }
@@ -103,12 +117,9 @@ public abstract class BenchCluster implements AutoCloseable {
    */
   public abstract ServerWatch watch(String collection, double sampleRate);
 
-  /** The members of each shard, as {@code name/host:port,host:port}, by the shard's name. */
-  protected abstract Map<String, String> replicaSets();
-
   /** The address of a shard's first member, as {@code host:port}. */
   public String primaryOf(String shard) {
-    return firstMember(Objects.requireNonNull(replicaSets().get(shard), shard));
+    return firstMember(Objects.requireNonNull(replicaSets.get(shard), shard));
   }
 
   /** The address of the first member of {@code name/host:port,host:port}. */

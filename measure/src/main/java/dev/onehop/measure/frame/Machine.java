@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.onehop.measure.Build;
 import dev.onehop.measure.results.MachineFacts;
 import java.io.File;
@@ -23,9 +24,9 @@ public final class Machine {
    */
   public static MachineFacts facts(Path home) {
     return new MachineFacts(
-        cpu(),
+        values("cpuinfo", "model name").stream().findFirst().orElse("unknown"),
         Runtime.getRuntime().availableProcessors(),
-        memoryMebibytes(),
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize() >> 20,
         System.getProperty("os.name")
             + " "
             + System.getProperty("os.version")
@@ -38,23 +39,21 @@ public final class Machine {
         Build.property("ycsb"));
   }
 
-  private static String cpu() {
+  /**
+   * Returns the values of all lines with a name in a file of Linux, see proc(5). Empty if the file
+   * can't be read, as on other systems.
+   *
+   * @param file the path below {@code /proc}
+   */
+  public static List<String> values(String file, String name) {
     try {
-      return Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
-          .filter(line -> line.startsWith("model name"))
+      return Files.readAllLines(Path.of("/proc", file)).stream()
+          .filter(line -> line.startsWith(name))
           .map(line -> line.substring(line.indexOf(':') + 1).strip())
-          .findFirst()
-          .orElse("unknown");
+          .toList();
     } catch (IOException e) {
-      return "unknown";
+      return List.of();
     }
-  }
-
-  private static long memoryMebibytes() {
-    return ManagementFactory.getOperatingSystemMXBean()
-            instanceof com.sun.management.OperatingSystemMXBean os
-        ? os.getTotalMemorySize() / (1024 * 1024)
-        : 0;
   }
 
   /**

@@ -1,10 +1,7 @@
 package dev.onehop.measure.frame;
 
 import com.sun.management.OperatingSystemMXBean;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -20,10 +17,8 @@ public record ProcessUse(Duration cpu, long memoryBytes) {
   /** Returns the use of this process, with its present memory. */
   public static ProcessUse own() {
     long nanos =
-        ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
-            ? Math.max(0, os.getProcessCpuTime())
-            : 0;
-    return new ProcessUse(Duration.ofNanos(nanos), memory("self", "VmRSS:"));
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    return new ProcessUse(Duration.ofNanos(Math.max(0, nanos)), memory("self", "VmRSS:"));
   }
 
   /** Returns the use of another process, with its largest memory so far. */
@@ -42,14 +37,9 @@ public record ProcessUse(Duration cpu, long memoryBytes) {
   }
 
   private static long memory(String process, String name) {
-    try {
-      return Files.readAllLines(Path.of("/proc", process, "status")).stream()
-          .filter(line -> line.startsWith(name))
-          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
-          .findFirst()
-          .orElse(0);
-    } catch (IOException e) {
-      return 0; // the system is not Linux, or the process has ended
-    }
+    return Machine.values(process + "/status", name).stream()
+        .mapToLong(value -> Long.parseLong(value.replaceAll("\\D", "")) * 1024)
+        .findFirst()
+        .orElse(0); // the system is not Linux, or the process has ended
   }
 }

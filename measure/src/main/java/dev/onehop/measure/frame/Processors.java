@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,30 +18,20 @@ public record Processors(@Nullable String client, String text) {
    */
   private static final int LEAST = 8;
 
-  /** Binds servers to processors. */
-  interface Pinning {
-    /**
-     * Binds the servers.
-     *
-     * @param routers the processors of all routers
-     * @param mongods the processors of all config servers and shard members
-     * @return whether all servers are bound
-     */
-    boolean pin(String routers, String mongods);
-  }
-
   /**
    * Divides the processors by role, if there are enough. The client gets a quarter, the routers get
    * a quarter, and the mongods get the rest.
    *
    * @param available the number of processors
+   * @param pin binds all routers to the first processors, and all config servers and shard members
+   *     to the second; returns whether all servers are bound
    */
-  static Processors divide(int available, Pinning servers) {
+  static Processors divide(int available, BiPredicate<String, String> pin) {
     int quarter = available / 4;
     String client = range(0, quarter);
     String routers = range(quarter, 2 * quarter);
     String mongods = range(2 * quarter, available);
-    if (available < LEAST || !servers.pin(routers, mongods)) {
+    if (available < LEAST || !pin.test(routers, mongods)) {
       return new Processors(
           null, "client, routers, mongods and links share all " + available + " processors");
     }

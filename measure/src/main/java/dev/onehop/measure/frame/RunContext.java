@@ -10,7 +10,7 @@ import java.time.temporal.ChronoUnit;
  * Facts of a run that are a part of its results. Immutable.
  *
  * @param out the folder of results and logs
- * @param started the start of the run, in the format of {@link #now}
+ * @param started the start of the run, in ISO-8601 with offset
  * @param command the command line that repeats the run
  */
 public record RunContext(Path out, MachineFacts machine, String started, String command) {
@@ -21,11 +21,8 @@ public record RunContext(Path out, MachineFacts machine, String started, String 
    * @param home the project's folder, whose git revision is one of the facts
    */
   public static RunContext of(Path out, Path home, String command) {
-    return new RunContext(out, Machine.facts(home), now(), command);
-  }
-
-  /** The present time in the format of results. */
-  public static String now() {
-    return OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
+    String now =
+        OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
+    return new RunContext(out, Machine.facts(home), now, command);
   }
 }

@@ -20,10 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,13 +38,12 @@ public final class Session {
   private final @Nullable ClusterSource source;
   private final RunContext context;
   private final Progress progress;
-  private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
+  private final BlockingQueue<String> serverDeaths = new LinkedBlockingQueue<>();
   private final Thread runner = Thread.currentThread();
   private volatile boolean measuring = true;
   private @Nullable BenchCluster cluster;
   private @Nullable String stopReason;
-  private int done;
-  private int planned;
+  private boolean complete;
   private double estimatedMillis;
   private double tookMillis;
 
@@ -101,16 +99,15 @@ public final class Session {
         cluster.onServerDeath(this::serverDied);
         RoundTripCheck.require(cluster.topology(), warning -> progress.note("note: " + warning));
       }
-      planned = bench.cells().size();
       bench.prepare(this);
       List<C> cells = bench.cells();
       for (int i = 0; i < cells.size(); i++) {
         measured.add(measure(bench, cells, i));
-        done++;
-        if (done < planned) { // the results after the last cell are written at the end
+        if (i + 1 < cells.size()) { // the results after the last cell are written at the end
           R unused = keep(bench, measured);
         }
       }
+      complete = true;
       return null;
     } catch (MongoException e) {
       return ended(
@@ -159,9 +156,8 @@ public final class Session {
    */
   private Failure causeOf(Failure failure) {
     try {
-      return Failure.run(serverDeath.get(NOTICE_MILLIS, TimeUnit.MILLISECONDS), failure);
-    } catch (TimeoutException | ExecutionException e) {
-      return failure; // no server has ended
+      String death = serverDeaths.poll(NOTICE_MILLIS, TimeUnit.MILLISECONDS);
+      return death == null ? failure : Failure.run(death, failure);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return failure;
@@ -183,7 +179,7 @@ public final class Session {
    * @param message names the server and the kind of its end
    */
   public void serverDied(String message) {
-    boolean unused = serverDeath.complete(message);
+    serverDeaths.add(message);
     if (measuring) {
       runner.interrupt();
     }
@@ -236,13 +232,7 @@ public final class Session {
   public Envelope envelope(
       int points, RunFacts.Load load, TopologyFacts topology, ServerFacts server) {
     RunFacts facts =
-        new RunFacts(
-            context.started(),
-            context.command(),
-            stopReason == null && done == planned,
-            stopReason,
-            points,
-            load);
+        new RunFacts(context.started(), context.command(), complete, stopReason, points, load);
     return new Envelope(facts, topology, server, context.machine());
   }
 }

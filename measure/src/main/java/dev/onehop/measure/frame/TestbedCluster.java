@@ -35,7 +35,7 @@ final class TestbedCluster extends BenchCluster {
   private final Testbed testbed;
 
   private TestbedCluster(Testbed testbed, ClusterUrl url, TopologyFacts topology) {
-    super(url, topology, ServerFacts.of(testbed.server()));
+    super(url, topology, ServerFacts.of(testbed.server()), testbed.shardHosts());
     this.testbed = testbed;
   }
 
@@ -133,13 +133,13 @@ final class TestbedCluster extends BenchCluster {
   @Override
   public void shard(String collection, List<? extends BsonValue> splitPoints) {
     // Existing servers may have documents of an earlier bench.
-    testbed.dropCollection(ClusterUrl.DATABASE + "." + collection);
-    testbed.shardCollection(ClusterUrl.DATABASE + "." + collection, SHARD_KEY, bounds(splitPoints));
+    testbed.dropCollection(namespace(collection));
+    testbed.shardCollection(namespace(collection), SHARD_KEY, bounds(splitPoints));
   }
 
   @Override
   public void warmUp(String collection) {
-    testbed.warmUpRouters(ClusterUrl.DATABASE + "." + collection);
+    testbed.warmUpRouters(namespace(collection));
   }
 
   @Override
@@ -166,11 +166,6 @@ final class TestbedCluster extends BenchCluster {
   @Override
   public Testbed testbed() {
     return testbed;
-  }
-
-  @Override
-  protected Map<String, String> replicaSets() {
-    return testbed.shardHosts();
   }
 
   @Override
@@ -207,6 +202,6 @@ final class TestbedCluster extends BenchCluster {
   }
 
   private ServerEvidence evidence(String collection) {
-    return testbed.evidence(ClusterUrl.DATABASE + "." + collection);
+    return testbed.evidence(namespace(collection));
   }
 }

@@ -13,7 +13,6 @@ import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.TrustedAuthority;
-import dev.onehop.testbed.evidence.OperationCounts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,7 +39,7 @@ final class UrlCluster extends BenchCluster {
   private static final double FAR_MILLIS = 2;
 
   private final ExistingCluster cluster;
-  private final Map<String, String> replicaSets;
+  private final Map<String, String> shardHosts = new TreeMap<>();
   private final boolean overwrite;
   private final Optional<RunningTestbed> own;
   private final Set<String> missing;
@@ -51,9 +50,13 @@ final class UrlCluster extends BenchCluster {
       Map<String, String> replicaSets,
       boolean overwrite,
       Set<String> missing) {
-    super(url, measure(url, cluster, replicaSets, missing), ServerFacts.of(cluster.server()));
+    super(
+        url,
+        measure(url, cluster, replicaSets, missing),
+        ServerFacts.of(cluster.server()),
+        replicaSets);
     this.cluster = cluster;
-    this.replicaSets = replicaSets;
+    replicaSets.forEach((shard, set) -> shardHosts.put(shard, hostOf(firstMember(set))));
     this.overwrite = overwrite;
     this.own = own(url);
     this.missing = missing;
@@ -135,15 +138,8 @@ final class UrlCluster extends BenchCluster {
   }
 
   @Override
-  protected Map<String, String> replicaSets() {
-    return replicaSets;
-  }
-
-  @Override
   public Map<String, String> shardHosts() {
-    Map<String, String> hosts = new TreeMap<>();
-    replicaSets.forEach((shard, set) -> hosts.put(shard, hostOf(firstMember(set))));
-    return hosts;
+    return shardHosts;
   }
 
   @Override
@@ -202,17 +198,12 @@ final class UrlCluster extends BenchCluster {
   public ServerWatch watch(String collection, double sampleRate) {
     String namespace = namespace(collection);
     try {
-      OperationCounts unused = cluster.operationCounts(namespace);
       return new ServerWatch(() -> cluster.operationCounts(namespace).byShard(), null, false);
     } catch (TestbedException e) {
       missing.add(
           "each shard's share of operations, and the closed-loop limit: " + Failure.firstLine(e));
       return new ServerWatch(Map::of, null, false);
     }
-  }
-
-  private String namespace(String collection) {
-    return url().database() + "." + collection;
   }
 
   @Override

@@ -1,12 +1,6 @@
 package dev.onehop.measure.points;
 
-import dev.onehop.measure.results.Conditions;
-import dev.onehop.measure.results.CpuPerOperation;
-import dev.onehop.measure.results.ScenarioEntry;
-import dev.onehop.measure.results.ShardLatencies;
 import java.time.Duration;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Operations at intended times, which do not depend on the replies to earlier operations.
@@ -27,41 +21,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
     return poisson ? "poisson" : "constant";
   }
 
-  /** The expected time of a client, including its start and the wait for replies at the end. */
-  Duration estimate(Warmup warmup) {
-    return warmup.most().plus(duration).plusSeconds(5);
-  }
-
   int seconds() {
     return (int) duration.toSeconds();
-  }
-
-  /**
-   * Returns the figures of a phase.
-   *
-   * @param seconds the length of the phase
-   */
-  ScenarioEntry entry(
-      PointCell cell,
-      String scenario,
-      String phase,
-      String shards,
-      ShardLatencies.Phase figures,
-      double seconds,
-      @Nullable CpuPerOperation cpu,
-      @Nullable Conditions conditions) {
-    return new ScenarioEntry(
-        scenario,
-        cell.client(),
-        perSecond,
-        kind(),
-        phase,
-        shards,
-        figures,
-        seconds,
-        List.of(),
-        cpu,
-        conditions,
-        cell.folder());
   }
 }

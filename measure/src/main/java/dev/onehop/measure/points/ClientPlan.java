@@ -27,6 +27,11 @@ public record ClientPlan(int count, @Nullable Integer index, String run) {
     return index != null;
   }
 
+  /** Whether this bench runs several clients, and combines their results. */
+  boolean isMerged() {
+    return !isOne() && !isPart();
+  }
+
   /** Whether this bench prepares the collection for all clients. */
   boolean isFirst() {
     return index == null || index == 0;

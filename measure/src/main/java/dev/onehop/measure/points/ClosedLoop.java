@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * Threads that each start an operation when their previous operation has ended. The number of
  * operations or the time is fixed.
  *
+ * <p>Each thread has one operation in flight. N threads therefore execute at most N / R operations
+ * per second at a mean round trip of R seconds. C connections with one operation each execute at
+ * most C / R operations per second.
+ *
  * @param operations the number of operations of all clients together; null if the time is fixed
  * @param duration the measured time; null if the number of operations is fixed
  * @param error the error at which the measurement ends: half the width of the 95 % interval of the
@@ -86,68 +90,57 @@ record ClosedLoop(
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     Duration expected = estimate(cell, cluster.meanShardRoundTripMillis());
+    Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
     try (ServerWatch watch =
             cluster.watch(clients.workload().collection(), sampleRate(cell, clients, expected));
-        Sampler<Reading> sampler = clients.sample()) {
-      Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
+        YcsbClients.Running running = clients.start(arguments);
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       YcsbOutput output =
-          clients.run(
-              arguments,
+          running.await(
               expected
                   .multipliedBy(3)
                   .plus(clients.plan().isOne() ? GRACE : GRACE.plus(FOR_OTHERS)),
               false);
       List<Sample<Reading>> samples = sampler.stop();
       ClientRun together =
-          clients.plan().isOne() || clients.plan().isPart()
-              ? null
-              : MergedClients.merge(folder, cell.folder(), List.copyOf(arguments.keySet()));
+          clients.plan().isMerged()
+              ? MergedClients.merge(folder, cell.folder(), List.copyOf(arguments.keySet()))
+              : null;
       RunSummary summary = RunSummary.of(folder);
       if (summary.operations() == 0) {
         throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);
       }
       Evidence evidence =
           watch.evidence(summary.firstOperationNanos(), summary.lastOperationNanos());
-      return new Finding.OfPoint(
-          point(cell, clients, output, summary, evidence, samples), together);
+      Point point = point(cell, clients, output, summary, evidence, samples);
+      return together == null ? List.of(point) : List.of(point, together);
     }
   }
 
   /** Returns the arguments of the single client, or of all clients that this bench runs. */
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
-    if (plan.isOne()) {
-      return Map.of(folder, arguments(YcsbArguments.closedLoop(cell, clients, folder)));
-    }
     Map<Path, YcsbArguments> all = new LinkedHashMap<>();
     for (int index : plan.here()) {
-      Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
-      YcsbArguments its =
-          arguments(YcsbArguments.closedLoop(cell, clients, own))
-              .client(plan, index, cell.folder());
-      all.put(
-          own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
+      Path own = plan.isMerged() ? MergedClients.folder(folder, index) : folder;
+      YcsbArguments its = YcsbArguments.closedLoop(cell, clients, own);
+      if (operations != null) {
+        its.set("operationcount", plan.part(operations, index));
+      }
+      if (duration != null) {
+        its.during(duration);
+      }
+      if (error != null) {
+        its.set("onehop.error", error).set("onehop.duration", MOST_TO_ERROR.toMillis());
+      }
+      all.put(own, plan.isOne() ? its : its.client(plan, index, cell.folder()));
     }
     return all;
-  }
-
-  private YcsbArguments arguments(YcsbArguments arguments) {
-    arguments.warmUp(warmup);
-    if (operations != null) {
-      arguments.set("operationcount", operations);
-    }
-    if (duration != null) {
-      arguments.during(duration);
-    }
-    if (error != null) {
-      arguments.set("onehop.error", error).set("onehop.duration", MOST_TO_ERROR.toMillis());
-    }
-    return arguments;
   }
 
   /**
@@ -157,7 +150,7 @@ record ClosedLoop(
    */
   private static double sampleRate(PointCell cell, YcsbClients clients, Duration expected) {
     Double bound =
-        LoopLimit.operationsPerSecond(
+        operationsPerSecond(
             cell.threads() * clients.plan().count(), clients.cluster().meanShardRoundTripMillis());
     double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
     double seconds = Math.max(1, expected.toSeconds());
@@ -170,11 +163,9 @@ record ClosedLoop(
       YcsbOutput output,
       RunSummary summary,
       Evidence evidence,
-      List<Sample<Reading>> samples)
-      throws IOException {
+      List<Sample<Reading>> samples) {
     int count = clients.plan().count();
-    Double roundTrip =
-        LoopLimit.meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
+    Double roundTrip = meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
     long errors = Math.max(summary.errors(), output.errors());
     Map<String, Long> failures = new TreeMap<>(output.failures());
     if (errors > output.errors()) {
@@ -182,16 +173,23 @@ record ClosedLoop(
     }
     Path folder = clients.folder(cell.folder());
     Latencies latencies = Latencies.of(folder);
-    checkLogs(latencies, output, summary, folder, clients);
+    long logged = output.errors() + latencies.count();
+    if (logged != summary.operations()) {
+      clients
+          .progress()
+          .note(
+              "note: the HdrHistogram logs in %s have %d of %d operations"
+                  .formatted(folder, logged, summary.operations()));
+    }
     int throughPool = Math.min(cell.threads(), cell.connections());
     return new Point(
         cell.client(),
         cell.threads(),
         summary.done(errors, failures),
         new Point.Bounds(
-            LoopLimit.operationsPerSecond(cell.threads() * count, roundTrip),
+            operationsPerSecond(cell.threads() * count, roundTrip),
             cell.mode().throughOneRouter()
-                ? LoopLimit.operationsPerSecond(throughPool * count, roundTrip)
+                ? operationsPerSecond(throughPool * count, roundTrip)
                 : null,
             roundTrip),
         cell.mode().withoutRouter() ? evidence.withoutRouter() : evidence,
@@ -202,19 +200,42 @@ record ClosedLoop(
         latencies);
   }
 
-  private static void checkLogs(
-      Latencies latencies,
-      YcsbOutput output,
-      RunSummary summary,
-      Path folder,
-      YcsbClients clients) {
-    long logged = output.errors() + latencies.count();
-    if (logged != summary.operations()) {
-      clients
-          .progress()
-          .note(
-              "note: the HdrHistogram logs in %s have %d of %d operations"
-                  .formatted(folder, logged, summary.operations()));
+  /**
+   * Returns the mean round trip of operations. The weight of a shard is its share of the
+   * operations.
+   *
+   * @param share the fraction of operations of each shard; the sum need not be 1
+   * @param roundTripMillis the round trip from the client's host to each shard's host
+   * @return the mean in milliseconds; null if there were no operations or a shard's round trip is
+   *     unknown
+   */
+  static @Nullable Double meanRoundTripMillis(
+      Map<String, Double> share, Map<String, Double> roundTripMillis) {
+    double weight = 0;
+    double sum = 0;
+    for (Map.Entry<String, Double> entry : share.entrySet()) {
+      if (entry.getValue() == 0) {
+        continue;
+      }
+      Double roundTrip = roundTripMillis.get(entry.getKey());
+      if (roundTrip == null) {
+        return null;
+      }
+      weight += entry.getValue();
+      sum += entry.getValue() * roundTrip;
     }
+    return weight == 0 ? null : sum / weight;
+  }
+
+  /**
+   * Returns the upper bound of the operations per second.
+   *
+   * @param underWay the largest number of operations in flight at once
+   * @return null if the round trip is unknown or zero
+   */
+  static @Nullable Double operationsPerSecond(int underWay, @Nullable Double roundTripMillis) {
+    return roundTripMillis == null || roundTripMillis <= 0
+        ? null
+        : underWay * 1000.0 / roundTripMillis;
   }
 }

@@ -35,7 +35,6 @@ public final class CollectedRun {
     List<ClientRun> clients = new ArrayList<>();
     for (Point point : first.points()) {
       List<Point> same = new ArrayList<>();
-      List<Path> folders = new ArrayList<>();
       for (int i = 0; i < parts.size(); i++) {
         Path part = parts.get(i);
         same.add(
@@ -43,8 +42,8 @@ public final class CollectedRun {
                 .filter(other -> other.folder().equals(point.folder()))
                 .findFirst()
                 .orElseThrow(() -> Failure.run(part + " has no " + point.folder(), null)));
-        folders.add(part.resolve(point.folder()));
       }
+      List<Path> folders = parts.stream().map(part -> part.resolve(point.folder())).toList();
       Path folder = out.resolve(point.folder());
       ClientRun run = MergedClients.merge(folder, point.folder(), folders);
       requireWhole(run);
@@ -69,10 +68,8 @@ public final class CollectedRun {
     for (int index = 0; index < run.clients().size(); index++) {
       if (run.clients().get(index).index() != index) {
         throw Failure.run(
-            run.folder()
-                + ": client "
-                + index
-                + " is missing or duplicated; these are not the clients of one run",
+            "%s: client %d is missing or duplicated; these are not the clients of one run"
+                .formatted(run.folder(), index),
             null);
       }
     }

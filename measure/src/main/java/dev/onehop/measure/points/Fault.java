@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param to the time from the first operation to the end of the fault, in whole seconds
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
-    implements Load {
+    implements OpenLoop {
 
   /**
    * The fraction of busy processors above which latencies measure the machine more than the client.
@@ -38,26 +38,23 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   private static final Duration DRAIN = Duration.ofSeconds(45);
 
   @Override
+  public String folder(PointCell cell) {
+    return OpenLoop.super.folder(cell) + "-" + scenario.label();
+  }
+
+  @Override
   public String title(PointCell cell) {
-    return scenario.label() + ", " + Load.super.title(cell);
+    return scenario.label() + ", " + OpenLoop.super.title(cell);
   }
 
   @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
-  }
-
-  @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     String where = scenario.where(cluster);
-    String logs = cell.folder() + "-" + scenario.label();
-    Path folder = clients.folder(logs);
+    Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
-        YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
-            .set("onehop.byshard", true);
+        YcsbArguments.openLoop(cell, clients, folder, arrivals).set("onehop.byshard", true);
     if (!scenario.ofShard()) {
       arguments.set(
           "mongodb.url",
@@ -65,7 +62,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     }
     List<Sample<Reading>> samples;
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
-        Sampler<Reading> sampler = clients.sample()) {
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       ProcStat begun = ProcStat.now();
       running.sleepUntil(from);
@@ -79,7 +76,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       }
       var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
     }
-    return finding(cell, where, logs, folder, cpu(folder, samples));
+    return results(cell, where, folder, cpu(folder, samples));
   }
 
   /**
@@ -106,60 +103,53 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
         : null;
   }
 
-  private Finding finding(
-      PointCell cell, String where, String logs, Path folder, @Nullable CpuPerOperation cpu) {
+  /** A part of the time, from a second to another. */
+  private record Phase(String name, int from, int to, @Nullable CpuPerOperation cpu) {}
+
+  private List<Record> results(
+      PointCell cell, String where, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
-    ShardLatencies latencies =
-        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+    ShardLatencies latencies = latencies(folder);
+    boolean ofShard = scenario.ofShard();
+    Predicate<String> healthy = shard -> !ofShard || !shard.equals(where);
     Map<String, Predicate<String>> groups = new LinkedHashMap<>();
-    if (scenario.ofShard()) {
-      groups.put("healthy", shard -> !shard.equals(where));
+    groups.put(ofShard ? "healthy" : ScenarioEntry.ALL, healthy);
+    if (ofShard) {
       groups.put("affected", where::equals);
-    } else {
-      groups.put(ScenarioEntry.ALL, shard -> true);
     }
-    List<ScenarioEntry> entries = new ArrayList<>();
-    groups.forEach(
-        (name, shards) -> {
-          int settled = ShardLatencies.SETTLING_SECONDS;
-          entries.add(
-              entry(
-                  cell,
-                  "before",
-                  name,
-                  latencies.phase(shards, settled, begin),
-                  begin - settled,
-                  cpu));
-          entries.add(
-              entry(cell, "during", name, latencies.phase(shards, begin, end), end - begin, null));
-          entries.add(
-              entry(
-                  cell,
-                  "after",
-                  name,
-                  latencies.phase(shards, end, arrivals.seconds()),
-                  arrivals.seconds() - end,
-                  null));
-        });
-    Predicate<String> affected = groups.get("affected");
-    return new Finding.OfFault(
+    List<Phase> phases =
+        List.of(
+            new Phase("before", ShardLatencies.SETTLING_SECONDS, begin, cpu),
+            new Phase("during", begin, end, null),
+            new Phase("after", end, arrivals.seconds(), null));
+    List<Record> results = new ArrayList<>();
+    results.add(
         new Timeline.Line(
             cell.client(),
-            latencies.of(shard -> affected == null || !affected.test(shard), begin, end),
-            affected == null ? null : latencies.of(affected, begin, end),
-            logs),
-        entries);
-  }
-
-  private ScenarioEntry entry(
-      PointCell cell,
-      String phase,
-      String shards,
-      ShardLatencies.Phase figures,
-      int seconds,
-      @Nullable CpuPerOperation cpu) {
-    return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, cpu, null);
+            latencies.of(healthy, begin, end),
+            ofShard ? latencies.of(where::equals, begin, end) : null,
+            cell.folder()));
+    groups.forEach(
+        (name, shards) -> {
+          for (Phase phase : phases) {
+            results.add(
+                new ScenarioEntry(
+                    scenario.label(),
+                    cell.client(),
+                    arrivals.perSecond(),
+                    arrivals.kind(),
+                    phase.name,
+                    name,
+                    latencies.phase(shards, phase.from, phase.to),
+                    phase.to - phase.from,
+                    List.of(),
+                    phase.cpu,
+                    null,
+                    cell.folder()));
+          }
+        });
+    return results;
   }
 
   /** Returns the lines of all clients in the format of results. */

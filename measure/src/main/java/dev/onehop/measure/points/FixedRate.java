@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Operations at a fixed rate without a fault. */
-record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
+record FixedRate(Warmup warmup, Arrivals arrivals) implements OpenLoop {
 
   /** The time to wait for replies at the end. */
   private static final Duration DRAIN = Duration.ofSeconds(10);
@@ -42,34 +42,35 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
   }
 
   @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
             .set("onehop.drain", DRAIN.toMillis());
-    try (Sampler<Reading> sampler = clients.sample()) {
-      clients.run(
-          Map.of(folder, arguments),
-          warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE),
-          true);
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
+        Sampler<Reading> sampler = Reading.start(clients.cluster(), running)) {
+      var unused =
+          running.await(warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE), true);
       List<Sample<Reading>> samples = sampler.stop();
       RunSummary summary = RunSummary.of(folder);
-      ShardLatencies latencies =
-          ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+      ShardLatencies latencies = latencies(folder);
       // Replies during the wait at the end do not count for the achieved rate.
       double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
-      return new Finding.OfRate(
-          arrivals.entry(
-              cell,
+      return List.of(
+          new ScenarioEntry(
               ScenarioEntry.RATE,
+              cell.client(),
+              arrivals.perSecond(),
+              arrivals.kind(),
               ScenarioEntry.ALL,
               ScenarioEntry.ALL,
               latencies.phase(shard -> true, 0, Integer.MAX_VALUE).withPerSecond(answered),
               arrivals.seconds(),
+              List.of(),
               Reading.cpuPerOperation(samples, summary),
-              Reading.conditions(samples, summary)));
+              Reading.conditions(samples, summary),
+              cell.folder()));
     }
   }
 }

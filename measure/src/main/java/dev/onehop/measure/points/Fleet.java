@@ -11,13 +11,13 @@ import dev.onehop.testbed.evidence.ServerUsage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.LongPredicate;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -28,7 +28,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param instances the number of instances
  */
-record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
+record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements OpenLoop {
 
   private static final int MOST_PROCESSES = 5;
   private static final Duration FOR_CONNECTING = Duration.ofMinutes(3);
@@ -41,52 +41,42 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
 
   @Override
   public String title(PointCell cell) {
-    return "fleet, " + Load.super.title(cell);
+    return "fleet, " + OpenLoop.super.title(cell);
   }
 
   @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
-  }
-
-  @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     Path folder = clients.folder(cell.folder());
     Map<Path, YcsbArguments> arguments = new LinkedHashMap<>();
     ClientPlan together = new ClientPlan(processes(), null, UUID.randomUUID().toString());
     for (int process = 0; process < together.count(); process++) {
       Path own = MergedClients.folder(folder, process);
-      arguments.put(own, arguments(cell, own, clients, together, process));
+      long its = together.part(instances, process);
+      arguments.put(
+          own,
+          YcsbArguments.openLoop(cell, clients, own, arrivals)
+              .client(together, process, cell.folder())
+              .set("onehop.rate", arrivals.perSecond() * its / instances)
+              .set("onehop.byshard", false)
+              .set("onehop.instances", its)
+              .set("onehop.burst", PointsPlan.DEFAULT_POOL));
     }
+    Duration atMost = warmup.most().plus(FOR_CONNECTING).plus(arrivals.duration()).plus(DRAIN);
     try (Sampler<List<ServerUsage>> usage =
             Sampler.start(INTERVAL, clients.cluster().testbed()::serverUsage);
         YcsbClients.Running running = clients.start(arguments)) {
-      var unused =
-          running.await(
-              warmup.most().plus(FOR_CONNECTING).plus(arrivals.duration()).plus(DRAIN), true);
+      var unused = running.await(atMost, true);
       long from = running.beginNanos();
-      return new Finding.OfFleet(
+      return List.of(
           line(
               cell,
-              List.copyOf(arguments.keySet()),
+              arguments.keySet(),
               servers(usage.stop(), from, from + arrivals.duration().toNanos())));
     }
   }
 
-  private YcsbArguments arguments(
-      PointCell cell, Path folder, YcsbClients clients, ClientPlan together, int process) {
-    int its = instances * (process + 1) / together.count() - instances * process / together.count();
-    return YcsbArguments.openLoop(cell, clients, folder, arrivals)
-        .warmUp(warmup)
-        .client(together, process, cell.folder())
-        .set("onehop.rate", arrivals.perSecond() * its / instances)
-        .set("onehop.byshard", false)
-        .set("onehop.instances", its)
-        .set("onehop.burst", PointsPlan.DEFAULT_POOL);
-  }
-
-  private static FleetResult.Line line(PointCell cell, List<Path> folders, List<Server> servers)
+  private static FleetResult.Line line(PointCell cell, Set<Path> folders, List<Server> servers)
       throws IOException {
     Histogram all = new Histogram(3);
     long intended = 0;
@@ -119,34 +109,37 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
    */
   static List<Server> servers(
       List<Sample<List<ServerUsage>>> samples, long fromNanos, long toNanos) {
-    List<Server> servers = new ArrayList<>();
-    for (ServerUsage rest : samples.get(0).value()) {
-      List<Sample<ServerUsage>> its =
-          samples.stream()
-              .skip(1)
-              .flatMap(
-                  sample ->
-                      sample.value().stream()
-                          .filter(usage -> usage.server().equals(rest.server()))
-                          .map(usage -> new Sample<>(sample.nanos(), usage)))
-              .toList();
-      Stream<Sample<ServerUsage>> loaded =
-          its.stream().filter(each -> each.nanos() - fromNanos >= 0 && each.nanos() - toNanos <= 0);
-      servers.add(
-          new Server(
-              rest.server(),
-              rest.host(),
-              rest.router(),
-              new Usage(rest.sockets(), rest.residentBytes()),
-              usage(loaded, rest, 0.5),
-              usage(its.stream(), rest, 1)));
-    }
-    return servers;
+    return samples.get(0).value().stream()
+        .map(
+            rest ->
+                new Server(
+                    rest.server(),
+                    rest.host(),
+                    rest.router(),
+                    new Usage(rest.sockets(), rest.residentBytes()),
+                    usage(
+                        samples,
+                        rest,
+                        nanos -> nanos - fromNanos >= 0 && nanos - toNanos <= 0,
+                        0.5),
+                    usage(samples, rest, nanos -> true, 1)))
+        .toList();
   }
 
-  private static Usage usage(Stream<Sample<ServerUsage>> of, ServerUsage rest, double quantile) {
-    List<ServerUsage> all = of.map(Sample::value).toList();
-    List<ServerUsage> known = all.isEmpty() ? List.of(rest) : all;
+  /** Returns a quantile of a server's samples; its use at rest if there are no samples. */
+  private static Usage usage(
+      List<Sample<List<ServerUsage>>> samples,
+      ServerUsage rest,
+      LongPredicate within,
+      double quantile) {
+    List<ServerUsage> its =
+        samples.stream()
+            .skip(1)
+            .filter(sample -> within.test(sample.nanos()))
+            .flatMap(sample -> sample.value().stream())
+            .filter(usage -> usage.server().equals(rest.server()))
+            .toList();
+    List<ServerUsage> known = its.isEmpty() ? List.of(rest) : its;
     return new Usage(
         (int) quantile(known, ServerUsage::sockets, quantile),
         quantile(known, ServerUsage::residentBytes, quantile));

@@ -3,9 +3,10 @@ package dev.onehop.measure.points;
 import dev.onehop.measure.report.Format;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 
 /** The operations of a client during a measurement. Implementations are immutable. */
-sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
+sealed interface Load permits ClosedLoop, OpenLoop {
 
   /** The time that a client's process needs to start its JVM, to connect and to clean up. */
   Duration OVERHEAD = Duration.ofMillis(2500);
@@ -33,7 +34,9 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /**
    * Measures a cell.
    *
+   * @return the results of the cell, each a part of {@code results.json}
    * @throws dev.onehop.resync.Failure if the measurement fails
    */
-  Finding measure(PointCell cell, YcsbClients clients) throws IOException, InterruptedException;
+  List<Record> measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException;
 }

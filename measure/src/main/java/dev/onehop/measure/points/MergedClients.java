@@ -9,11 +9,13 @@ import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
@@ -54,17 +56,14 @@ final class MergedClients {
   static ClientRun merge(Path point, String name, List<Path> clients) {
     List<Part> merged = new ArrayList<>();
     ObjectNode sum = JSON.createObjectNode();
-    long first = Long.MAX_VALUE;
-    long last = Long.MIN_VALUE;
+    LongSummaryStatistics starts = new LongSummaryStatistics();
     for (Path client : clients) {
       JsonNode summary = read(RunSummary.file(client));
       JsonNode share = summary.path("client");
       if (!share.path("index").isInt()) {
         throw Failure.run(client + " has no results of a client", null);
       }
-      long started = share.path("startedAtMillis").asLong();
-      first = Math.min(first, started);
-      last = Math.max(last, started);
+      starts.accept(share.path("startedAtMillis").asLong());
       merged.add(client(client, summary, share));
       add(sum, summary);
     }
@@ -76,7 +75,7 @@ final class MergedClients {
     } catch (IOException e) {
       throw Failure.run("cannot write " + point + ": " + Failure.reason(e), e);
     }
-    return new ClientRun(name, Math.max(0, last - first), merged);
+    return new ClientRun(name, starts.getMax() - starts.getMin(), merged);
   }
 
   private static Part client(Path folder, JsonNode summary, JsonNode share) {
@@ -122,18 +121,15 @@ final class MergedClients {
                 add(before instanceof ObjectNode node ? node : sum.putObject(name), value);
               } else if (before == null) {
                 sum.set(name, value);
-              } else if (SMALLEST.contains(name)) {
-                sum.put(name, Math.min(before.asLong(), value.asLong()));
-              } else if (LARGEST.contains(name) && value.isIntegralNumber()) {
-                sum.put(name, Math.max(before.asLong(), value.asLong()));
-              } else if (LARGEST.contains(name)) {
-                sum.put(name, Math.max(before.asDouble(), value.asDouble()));
               } else if (value.isBoolean()) {
                 sum.put(name, before.asBoolean() && value.asBoolean());
-              } else if (value.isIntegralNumber()) {
-                sum.put(name, before.asLong() + value.asLong());
               } else if (value.isNumber()) {
-                sum.put(name, before.asDouble() + value.asDouble());
+                BigDecimal one = before.decimalValue();
+                BigDecimal other = value.decimalValue();
+                boolean smallest = SMALLEST.contains(name);
+                boolean largest = LARGEST.contains(name);
+                sum.put(
+                    name, smallest ? one.min(other) : largest ? one.max(other) : one.add(other));
               }
             });
   }

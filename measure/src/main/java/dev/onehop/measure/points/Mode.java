@@ -116,22 +116,21 @@ public enum Mode {
   }
 
   private static List<Mode> named(String name) {
-    if (name.equals("straight")) {
-      return List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
+    List<Mode> named =
+        Arrays.stream(values())
+            .filter(mode -> mode.label.equals(name) || mode.option().equals(name))
+            .toList();
+    if (named.isEmpty()) {
+      throw Failure.usage(
+          "unknown mode '%s'; modes: %s; for comparison: near-mongos, local-threshold-0, pipelined-only, straight"
+              .formatted(
+                  name,
+                  Arrays.stream(values())
+                      .filter(mode -> !mode.isPeer())
+                      .map(Mode::label)
+                      .collect(Collectors.joining(", "))));
     }
-    for (Mode mode : values()) {
-      if (mode.label.equals(name)) {
-        return List.of(mode);
-      }
-    }
-    throw Failure.usage(
-        "unknown mode '%s'; modes: %s; for comparison: near-mongos, local-threshold-0, pipelined-only, straight"
-            .formatted(
-                name,
-                Arrays.stream(values())
-                    .filter(mode -> !mode.isPeer())
-                    .map(Mode::label)
-                    .collect(Collectors.joining(", "))));
+    return named;
   }
 
   /** Returns the default modes, in display order. */

@@ -41,10 +41,7 @@ public enum Pipelining {
       return List.of(true);
     }
     return switch (this) {
-      case TARGETED ->
-          mode == Mode.TARGETED_ASYNC || mode == Mode.DIRECT_ASYNC
-              ? List.of(false, true)
-              : List.of(false);
+      case TARGETED -> mode.throughOneRouter() ? List.of(false) : List.of(false, true);
       case ON -> List.of(true);
       case OFF -> List.of(false);
       case BOTH -> List.of(false, true);

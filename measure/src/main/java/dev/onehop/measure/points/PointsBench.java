@@ -2,6 +2,7 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Processors;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.report.Format;
 import dev.onehop.measure.report.Reports;
@@ -22,7 +23,6 @@ import dev.onehop.resync.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * The bench of clients and their loads. It splits and loads the collection, checks the owners of
  * the documents, and measures the cells of its plan.
  */
-public final class PointsBench implements Bench<PointCell, Finding, Results> {
+public final class PointsBench implements Bench<PointCell, List<Record>, Results> {
 
   /** The number of chunks per shard. More than one makes routing tables realistic. */
   private static final int CHUNKS_PER_SHARD = 4;
@@ -72,10 +72,23 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   public void prepare(Session session) throws IOException, InterruptedException {
     BenchCluster cluster = session.cluster();
     Progress progress = session.progress();
-    announce(cluster, progress);
+    Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
+    progress.note(
+        "%s, %sabout %s in total"
+            .formatted(
+                Format.counted(plan.measurements().size(), "measurement"),
+                plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
+                Progress.about(estimate)));
+    progress.remaining(estimate.plusSeconds(8));
     YcsbClients started =
         new YcsbClients(
-            cluster, progress, session.folder(), workload, clientPlan, quickCompilerOnly(cluster));
+            cluster,
+            progress,
+            session.folder(),
+            workload,
+            clientPlan,
+            quickCompilerOnly(cluster),
+            cluster.processors());
     clients = started;
     if (clientPlan.isFirst()) {
       progress.phase("sharding " + workload.collection());
@@ -94,17 +107,6 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     cluster.warmUp(workload.collection());
   }
 
-  private void announce(BenchCluster cluster, Progress progress) {
-    Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
-    progress.note(
-        "%s, %sabout %s in total"
-            .formatted(
-                Format.counted(plan.measurements().size(), "measurement"),
-                plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
-                Progress.about(estimate)));
-    progress.remaining(estimate.plusSeconds(8));
-  }
-
   /**
    * Whether to use only the quick compiler. With long round trips or few processors, the optimizing
    * compiler is still active after a short warm-up. It then takes processor time from the measured
@@ -119,47 +121,46 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   private void load(YcsbClients started) throws IOException, InterruptedException {
     Path folder = started.folder("load");
     YcsbArguments arguments = YcsbArguments.load(started, folder);
-    Duration atMost = Duration.ofMinutes(2).plusMillis(workload.records());
-    Integer part = clientPlan.index();
-    if (part != null) {
-      arguments.loadPart(clientPlan, part, workload);
-      atMost = atMost.plus(ClosedLoop.FOR_OTHERS);
-    }
-    YcsbOutput output = started.run(Map.of(folder, arguments), atMost, false);
-    if (output.errors() > 0) {
-      throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
+    Duration alone = Duration.ofMinutes(2).plusMillis(workload.records());
+    Duration atMost = clientPlan.isPart() ? alone.plus(ClosedLoop.FOR_OTHERS) : alone;
+    try (YcsbClients.Running running = started.start(Map.of(folder, arguments))) {
+      YcsbOutput output = running.await(atMost, false);
+      if (output.errors() > 0) {
+        throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
+      }
     }
   }
 
   @Override
-  public Finding measure(PointCell cell, Session session) throws IOException, InterruptedException {
-    Finding finding = cell.load().measure(cell, Objects.requireNonNull(clients));
-    if (finding instanceof Finding.OfPoint found && found.point().errors() > 0) {
-      session
-          .progress()
-          .note(
-              "%s: %d operations FAILED: %s"
-                  .formatted(
-                      cell.title(), found.point().errors(), found.point().done().failures()));
+  public List<Record> measure(PointCell cell, Session session)
+      throws IOException, InterruptedException {
+    List<Record> results = cell.load().measure(cell, Objects.requireNonNull(clients));
+    for (Record result : results) {
+      if (result instanceof Point point && point.errors() > 0) {
+        session
+            .progress()
+            .note(
+                "%s: %d operations FAILED: %s"
+                    .formatted(cell.title(), point.errors(), point.done().failures()));
+      }
     }
-    return finding;
+    return results;
   }
 
   @Override
-  public @Nullable Results results(List<Measured<PointCell, Finding>> measured, Session session) {
+  public @Nullable Results results(
+      List<Measured<PointCell, List<Record>>> measured, Session session) {
     if (clients == null) {
       return null;
     }
     BenchCluster cluster = session.cluster();
-    List<Point> points =
-        rounds(measured, Finding.OfPoint.class, Finding.OfPoint::point, Point::median);
+    List<Point> points = rounds(measured, Point.class, Point::median);
     List<ScenarioEntry> entries =
-        new ArrayList<>(
-            found(measured, Finding.OfFault.class)
-                .flatMap(fault -> fault.entries().stream())
-                .toList());
-    entries.addAll(
-        rounds(measured, Finding.OfRate.class, Finding.OfRate::entry, ScenarioEntry::median));
+        Stream.concat(
+                found(measured, ScenarioEntry.class).stream()
+                    .filter(entry -> !entry.scenario().equals(ScenarioEntry.RATE)),
+                rounds(measured, ScenarioEntry.class, ScenarioEntry::median).stream())
+            .toList();
     ServerFacts server = cluster.server();
     Results results =
         new Results(
@@ -170,11 +171,24 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
                 server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server),
             points,
             entries,
-            timelines(measured, cluster),
+            together(
+                measured,
+                Fault.class,
+                fault -> fault.timeline(cluster, found(measured, Timeline.Line.class))),
             Ratios.of(points, entries, plan.seed()),
-            zones(measured),
-            clientRuns(measured, points),
-            fleets(measured));
+            together(
+                measured,
+                ZoneTraffic.class,
+                zone -> zone.result(found(measured, ZonesResult.Line.class))),
+            // the clients of the displayed rounds
+            found(measured, ClientRun.class).stream()
+                .filter(
+                    run -> points.stream().anyMatch(point -> point.folder().equals(run.folder())))
+                .toList(),
+            together(
+                measured,
+                Fleet.class,
+                fleet -> fleet.result(found(measured, FleetResult.Line.class))));
     showFirst(results, measured.size(), session.progress());
     return results;
   }
@@ -189,6 +203,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   }
 
   private RunFacts.Load load(BenchCluster cluster) {
+    Processors processors = Objects.requireNonNull(clients).processors();
     return new RunFacts.Load(
         workload.records(),
         workload.name(),
@@ -197,87 +212,58 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
         cluster.missing(),
         plan.rounds(),
         plan.seed(),
-        Objects.requireNonNull(clients).processors(),
+        processors == null ? null : processors.text(),
         plan.experiment());
   }
 
-  private static <F extends Finding> Stream<F> found(
-      List<Measured<PointCell, Finding>> measured, Class<F> type) {
-    return measured.stream().map(Measured::point).filter(type::isInstance).map(type::cast);
+  private static <T> List<T> found(
+      List<Measured<PointCell, List<Record>>> measured, Class<T> type) {
+    return measured.stream()
+        .flatMap(each -> each.point().stream())
+        .filter(type::isInstance)
+        .map(type::cast)
+        .toList();
   }
 
   /**
    * Returns the median round of each point. The points ran in a random order, and the result has
    * the order of the plan.
    */
-  private <F extends Finding, T> List<T> rounds(
-      List<Measured<PointCell, Finding>> measured,
-      Class<F> type,
-      Function<F, T> value,
+  private <T> List<T> rounds(
+      List<Measured<PointCell, List<Record>>> measured,
+      Class<T> type,
       Function<List<T>, T> median) {
-    List<T> medians = new ArrayList<>();
-    for (PointCell planned : plan.points()) {
-      List<T> rounds =
-          found(
-                  measured.stream().filter(each -> each.cell().inRound(0).equals(planned)).toList(),
-                  type)
-              .map(value)
-              .toList();
-      if (!rounds.isEmpty()) {
-        medians.add(median.apply(rounds));
-      }
-    }
-    return medians;
+    return plan.points().stream()
+        .map(
+            planned ->
+                found(
+                    measured.stream()
+                        .filter(each -> each.cell().inRound(0).equals(planned))
+                        .toList(),
+                    type))
+        .filter(rounds -> !rounds.isEmpty())
+        .map(median)
+        .toList();
   }
 
-  private static List<Timeline> timelines(
-      List<Measured<PointCell, Finding>> measured, BenchCluster cluster) {
-    List<Timeline.Line> lines =
-        found(measured, Finding.OfFault.class).map(Finding.OfFault::line).toList();
-    return loads(measured, Fault.class).map(fault -> fault.timeline(cluster, lines)).toList();
-  }
-
-  /** Returns one measured load of a kind; empty if there is none. */
-  private static <L extends Load> Stream<L> loads(
-      List<Measured<PointCell, Finding>> measured, Class<L> type) {
+  /**
+   * Returns the result of all measurements of a kind of load together; empty if there are none.
+   *
+   * @param result returns the result for one of these loads, which all have the same rate
+   */
+  private static <L extends Load, T> List<T> together(
+      List<Measured<PointCell, List<Record>>> measured, Class<L> type, Function<L, T> result) {
     return measured.stream()
         .map(each -> each.cell().load())
         .filter(type::isInstance)
         .map(type::cast)
-        .limit(1);
-  }
-
-  private static List<ZonesResult> zones(List<Measured<PointCell, Finding>> measured) {
-    List<ZonesResult.Line> lines =
-        found(measured, Finding.OfZone.class).map(Finding.OfZone::line).toList();
-    return loads(measured, ZoneTraffic.class)
-        .map(zone -> new ZonesResult(zone.arrivals().perSecond(), ZoneTraffic.SECONDS, lines))
-        .toList();
-  }
-
-  private static List<FleetResult> fleets(List<Measured<PointCell, Finding>> measured) {
-    List<FleetResult.Line> lines =
-        found(measured, Finding.OfFleet.class).map(Finding.OfFleet::line).toList();
-    return loads(measured, Fleet.class).map(fleet -> fleet.result(lines)).toList();
-  }
-
-  /** Returns the clients of the displayed rounds. */
-  private static List<ClientRun> clientRuns(
-      List<Measured<PointCell, Finding>> measured, List<Point> points) {
-    return found(measured, Finding.OfPoint.class)
-        .map(Finding.OfPoint::clients)
-        .filter(Objects::nonNull)
-        .filter(run -> points.stream().anyMatch(point -> point.folder().equals(run.folder())))
+        .limit(1)
+        .map(result)
         .toList();
   }
 
   @Override
   public String table(Results results) {
-    return results.points().isEmpty()
-            && results.scenarios().isEmpty()
-            && results.zones().isEmpty()
-            && results.fleets().isEmpty()
-        ? ""
-        : Reports.table(results);
+    return results.finished() == 0 ? "" : Reports.table(results);
   }
 }

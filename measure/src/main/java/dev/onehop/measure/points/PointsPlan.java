@@ -70,11 +70,6 @@ public final class PointsPlan {
     return new PointsPlan(properties, rounds, seed);
   }
 
-  private PointsPlan withPoints(List<PointCell> more) {
-    points.addAll(more);
-    return this;
-  }
-
   private PointsPlan withScenario(List<PointCell> cells) {
     (points.isEmpty() ? before : after).addAll(cells);
     return this;
@@ -102,14 +97,13 @@ public final class PointsPlan {
       Warmup warmup,
       @Nullable Long operations,
       @Nullable Duration duration) {
-    return withPoints(
-        loops(
-            modes,
-            threads,
-            connections,
-            pipelining,
-            largePoolAtMostThreadsOnly,
-            new ClosedLoop(warmup, operations, duration, null)));
+    return loops(
+        modes,
+        threads,
+        connections,
+        pipelining,
+        largePoolAtMostThreadsOnly,
+        new ClosedLoop(warmup, operations, duration, null));
   }
 
   /**
@@ -125,51 +119,54 @@ public final class PointsPlan {
       Warmup warmup,
       long records,
       @Nullable Long operations) {
-    List<PointCell> cells =
-        loops(
-            modes,
-            SEED_THREADS,
-            SEED_CONNECTIONS,
-            pipelining,
-            false,
-            new ClosedLoop(
-                warmup,
-                operations == null ? (Long) SEED_OPERATIONS : operations,
-                null,
-                operations == null ? (Double) SEED_ERROR : null));
     boolean of2014 =
         records == SEED_RECORDS && (operations == null || operations == SEED_OPERATIONS);
     String name =
         "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
             + (operations == null ? ", or until its throughput is known to 2 %, or for 25 s" : "");
     experiment = of2014 ? name : null;
-    return withPoints(cells);
+    return loops(
+        modes,
+        SEED_THREADS,
+        SEED_CONNECTIONS,
+        pipelining,
+        false,
+        new ClosedLoop(
+            warmup,
+            operations == null ? (Long) SEED_OPERATIONS : operations,
+            null,
+            operations == null ? (Double) SEED_ERROR : null));
   }
 
-  private static List<PointCell> loops(
+  private PointsPlan loops(
       List<Mode> modes,
       List<Integer> threads,
       int connections,
       Pipelining pipelining,
       boolean largePoolAtMostThreadsOnly,
       Load load) {
-    List<PointCell> cells = new ArrayList<>();
     int most = threads.get(threads.size() - 1);
     for (int count : threads) {
       for (Mode mode : modes) {
-        for (boolean pipelined : pipelining.variants(mode)) {
-          cells.add(new PointCell(mode, count, connections, pipelined, load));
-        }
+        points.addAll(cells(mode, pipelining, count, connections, connections, load));
         if (DEFAULT_POOL > connections
             && mode.throughOneRouter()
             && !mode.isPipelinedOnly()
             && count > connections
             && (count == most || !largePoolAtMostThreadsOnly)) {
-          cells.add(new PointCell(mode, count, DEFAULT_POOL, false, load));
+          points.add(new PointCell(mode, count, DEFAULT_POOL, false, load));
         }
       }
     }
-    return cells;
+    return this;
+  }
+
+  /** Returns a client in each of its variants: with a pool, and pipelined over sockets. */
+  private static List<PointCell> cells(
+      Mode mode, Pipelining pipelining, int threads, int pool, int sockets, Load load) {
+    return pipelining.variants(mode).stream()
+        .map(pipelined -> new PointCell(mode, threads, pipelined ? sockets : pool, pipelined, load))
+        .toList();
   }
 
   /**
@@ -178,18 +175,14 @@ public final class PointsPlan {
    * @param threads the number of threads
    */
   public PointsPlan defaultPools(List<Mode> modes, int threads, Warmup warmup, Duration duration) {
-    return withPoints(
-        modes.stream()
-            .map(
-                mode ->
-                    new PointCell(
-                        mode,
-                        threads,
-                        DEFAULT_POOL,
-                        false,
-                        new ClosedLoop(warmup, null, duration, null)))
-            .filter(cell -> !points.contains(cell))
-            .toList());
+    Load load = new ClosedLoop(warmup, null, duration, null);
+    for (Mode mode : modes) {
+      PointCell cell = new PointCell(mode, threads, DEFAULT_POOL, false, load);
+      if (!points.contains(cell)) {
+        points.add(cell);
+      }
+    }
+    return this;
   }
 
   /**
@@ -207,20 +200,19 @@ public final class PointsPlan {
       Pipelining pipelining,
       Warmup warmup,
       Duration duration) {
-    List<PointCell> cells = new ArrayList<>();
     for (double rate : rates) {
       Load load = new FixedRate(warmup, new Arrivals(rate, poisson, duration));
       for (Mode mode : modes) {
-        for (boolean pipelined : pipelining.variants(mode)) {
-          int pool = pipelined ? connections : DEFAULT_POOL;
-          cells.add(new PointCell(mode, DEFAULT_POOL, pool, pipelined, load));
-          if (mode.throughOneRouter() && !pipelined && connections != DEFAULT_POOL) {
-            cells.add(new PointCell(mode, DEFAULT_POOL, connections, false, load));
+        for (PointCell cell :
+            cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, connections, load)) {
+          points.add(cell);
+          if (mode.throughOneRouter() && !cell.pipelining() && connections != DEFAULT_POOL) {
+            points.add(new PointCell(mode, DEFAULT_POOL, connections, false, load));
           }
         }
       }
     }
-    return withPoints(cells);
+    return this;
   }
 
   /**
@@ -241,22 +233,18 @@ public final class PointsPlan {
     Load load =
         new Fault(
             scenario,
-            warmup != null ? warmup : Warmup.of(Duration.ofSeconds(brief ? 6 : 15)),
+            warmup(warmup, brief),
             new Arrivals(rate, poisson, Duration.ofSeconds(brief ? 15 : 25)),
             Duration.ofSeconds(brief ? 4 : 8),
             Duration.ofSeconds(brief ? 11 : 16));
-    return withScenario(contenders(modes, load, !brief));
+    return withScenario(contenders(modes, brief ? Pipelining.OFF : Pipelining.TARGETED, load));
   }
 
-  private static List<PointCell> contenders(List<Mode> modes, Load load, boolean alsoPipelined) {
-    List<PointCell> cells = new ArrayList<>();
-    for (Mode mode : modes) {
-      cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
-      if (alsoPipelined && mode.canPipeline() && !mode.throughOneRouter()) {
-        cells.add(new PointCell(mode, DEFAULT_POOL, SOCKETS, true, load));
-      }
-    }
-    return cells;
+  private static List<PointCell> contenders(List<Mode> modes, Pipelining pipelining, Load load) {
+    return modes.stream()
+        .flatMap(
+            mode -> cells(mode, pipelining, DEFAULT_POOL, DEFAULT_POOL, SOCKETS, load).stream())
+        .toList();
   }
 
   /**
@@ -268,10 +256,9 @@ public final class PointsPlan {
       List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
     long seconds = Math.max(25, (long) Math.ceil(3.0 * instances * DEFAULT_POOL / rate));
     Load load =
-        new Fleet(
-            usual(warmup), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
+        new Fleet(warmup(warmup, false), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
     return withScenario(
-        contenders(modes, load, true).stream()
+        contenders(modes, Pipelining.TARGETED, load).stream()
             .sorted(Comparator.comparingInt(PointCell::connections))
             .toList());
   }
@@ -283,16 +270,14 @@ public final class PointsPlan {
    *
    * @param zones the zones of the application, one after the other
    */
-  public PointsPlan zones(
-      List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
+  public PointsPlan zones(List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
     List<PointCell> cells = new ArrayList<>();
     for (String zone : zones) {
       for (boolean reads : new boolean[] {true, false}) {
         for (Mode mode : modes) {
-          for (int variant = 0; variant < 2; variant++) {
-            Load load =
-                zone(usual(warmup), rate, zone, reads, mode.throughOneRouter(), variant == 1);
-            cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
+          for (boolean spares : new boolean[] {false, true}) {
+            Load load = ZoneTraffic.of(warmup(warmup, false), rate, zone, reads, mode.throughOneRouter(), spares);
+            cells.addAll(contenders(List.of(mode), Pipelining.OFF, load));
           }
         }
       }
@@ -300,37 +285,8 @@ public final class PointsPlan {
     return withScenario(cells);
   }
 
-  private static Load zone(
-      Warmup warmup,
-      double rate,
-      String zone,
-      boolean reads,
-      boolean official,
-      boolean sparesDistance) {
-    String nearest = reads ? "&readPreference=nearest" : "";
-    Arrivals arrivals = new Arrivals(rate, false, ZoneTraffic.DURATION);
-    if (official) {
-      return new ZoneTraffic(
-          warmup,
-          arrivals,
-          zone,
-          reads,
-          sparesDistance ? "localThresholdMS=0" : "defaults",
-          false,
-          nearest + (sparesDistance ? "&localThresholdMS=0" : ""));
-    }
-    return new ZoneTraffic(
-        warmup,
-        arrivals,
-        zone,
-        reads,
-        sparesDistance ? "preferred zones" : "no zones",
-        sparesDistance,
-        nearest);
-  }
-
-  private static Warmup usual(@Nullable Warmup warmup) {
-    return warmup != null ? warmup : Warmup.of(Duration.ofSeconds(15));
+  private static Warmup warmup(@Nullable Warmup given, boolean brief) {
+    return given != null ? given : Warmup.of(Duration.ofSeconds(brief ? 6 : 15));
   }
 
   /** The YCSB properties from the command line. */

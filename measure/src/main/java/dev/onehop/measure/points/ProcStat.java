@@ -1,7 +1,9 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.measure.frame.Machine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,26 +82,20 @@ record ProcStat(long total, long idle, long steal, int running) {
   static @Nullable Double clockMegahertz() {
     try {
       OptionalDouble mean =
-          Files.readAllLines(PROC.resolve("cpuinfo"), StandardCharsets.UTF_8).stream()
-              .filter(line -> line.startsWith("cpu MHz"))
-              .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1)))
-              .average();
+          Machine.values("cpuinfo", "cpu MHz").stream().mapToDouble(Double::parseDouble).average();
       return mean.isPresent() ? (Double) mean.getAsDouble() : null;
-    } catch (IOException | NumberFormatException e) {
-      return null;
+    } catch (NumberFormatException e) {
+      return null; // the kernel does not know it
     }
   }
 
   /** The number of TCP connections of a process; null if unknown. */
   static @Nullable Integer connections(long pid) {
-    Set<String> inodes = new HashSet<>();
+    Set<String> targets = new HashSet<>();
     try (DirectoryStream<Path> open = Files.newDirectoryStream(PROC.resolve(pid + "/fd"))) {
       for (Path each : open) {
         try {
-          String target = Files.readSymbolicLink(each).toString();
-          if (target.startsWith("socket:[")) {
-            inodes.add(target.substring("socket:[".length(), target.length() - 1));
-          }
+          targets.add(Files.readSymbolicLink(each).toString());
         } catch (IOException e) {
           // The descriptor was closed in the meantime.
         }
@@ -110,15 +106,17 @@ record ProcStat(long total, long idle, long steal, int running) {
         if (Files.exists(file)) {
           for (String line : Files.readAllLines(file, StandardCharsets.US_ASCII)) {
             String[] fields = line.strip().split("\\s+", -1);
-            if (fields.length > 9 && fields[3].equals(ESTABLISHED) && inodes.contains(fields[9])) {
+            if (fields.length > 9
+                && fields[3].equals(ESTABLISHED)
+                && targets.contains("socket:[" + fields[9] + "]")) {
               connections++;
             }
           }
         }
       }
       return connections;
-    } catch (IOException e) {
-      return null;
+    } catch (IOException | DirectoryIteratorException e) {
+      return null; // the process has ended
     }
   }
 }

@@ -7,11 +7,11 @@ import dev.onehop.measure.results.Conditions;
 import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,22 +38,19 @@ record Reading(
   /**
    * Starts to take readings.
    *
-   * @param clients returns the running clients; null while there are none
+   * @param clients the running clients
    */
-  static Sampler<Reading> start(
-      BenchCluster cluster, Supplier<YcsbClients.@Nullable Running> clients) {
+  static Sampler<Reading> start(BenchCluster cluster, YcsbClients.Running clients) {
     return Sampler.start(
         INTERVAL,
-        () -> {
-          YcsbClients.Running running = clients.get();
-          return new Reading(
-              running == null ? null : running.cpuTime(),
-              cluster.cpuTimes(),
-              ProcStat.now(),
-              ProcStat.clockMegahertz(),
-              running == null ? null : running.connections(),
-              cluster.linkBytes());
-        });
+        () ->
+            new Reading(
+                clients.cpuTime(),
+                cluster.cpuTimes(),
+                ProcStat.now(),
+                ProcStat.clockMegahertz(),
+                clients.connections(),
+                cluster.linkBytes()));
   }
 
   /** Returns the processor time per operation; null if there are too few readings. */
@@ -64,24 +61,14 @@ record Reading(
       return null;
     }
     return new CpuPerOperation(
-        microsPerOperation(within, summary, Reading::client),
-        microsPerOperation(within, summary, reading -> reading.times.routers()),
-        microsPerOperation(within, summary, reading -> reading.times.mongods()),
-        microsPerOperation(within, summary, reading -> reading.times.links()));
+        perOperation(within, summary, 10, reading -> micros(reading.client)),
+        perOperation(within, summary, 10, reading -> micros(reading.times.routers())),
+        perOperation(within, summary, 10, reading -> micros(reading.times.mongods())),
+        perOperation(within, summary, 10, reading -> micros(reading.times.links())));
   }
 
-  private static @Nullable Double microsPerOperation(
-      List<Sample<Reading>> within,
-      RunSummary summary,
-      Function<Reading, @Nullable Duration> time) {
-    return perOperation(
-        within,
-        summary,
-        10,
-        reading -> {
-          Duration used = time.apply(reading);
-          return used == null ? null : (Double) (used.toNanos() / 1e3);
-        });
+  private static @Nullable Number micros(@Nullable Duration time) {
+    return time == null ? null : (Number) (time.toNanos() / 1e3);
   }
 
   /** Returns the conditions of a measurement. */
@@ -89,22 +76,14 @@ record Reading(
     List<Sample<Reading>> within = within(samples, summary);
     return new Conditions(
         steal(within),
-        rounded(
-            mean(
-                within,
-                reading -> reading.machine == null ? null : (double) reading.machine.running()),
-            10),
-        rounded(mean(within, Reading::clockMegahertz), 1),
+        mean(within, 10, reading -> reading.machine == null ? null : reading.machine.running()),
+        mean(within, 1, Reading::clockMegahertz),
         within.stream()
             .map(sample -> sample.value().sockets())
             .filter(Objects::nonNull)
             .max(Integer::compare)
             .orElse(null),
-        perOperation(
-            within,
-            summary,
-            1,
-            reading -> reading.bytes == null ? null : (Double) reading.bytes.doubleValue()),
+        perOperation(within, summary, 1, Reading::bytes),
         summary.warmupSeconds(),
         summary.steady(),
         summary.error(),
@@ -127,20 +106,33 @@ record Reading(
     ProcStat first = known.get(0);
     ProcStat last = known.get(known.size() - 1);
     long total = last.total() - first.total();
-    return total <= 0 ? null : rounded((double) (last.steal() - first.steal()) / total, 10_000);
+    return total <= 0
+        ? null
+        : (Double) rounded((double) (last.steal() - first.steal()) / total, 10_000);
+  }
+
+  /**
+   * Returns the known values of a figure. Some readings have no value, because the client's process
+   * ends with the window.
+   */
+  private static List<Sample<Double>> known(
+      List<Sample<Reading>> within, Function<Reading, ? extends @Nullable Number> figure) {
+    List<Sample<Double>> known = new ArrayList<>();
+    for (Sample<Reading> sample : within) {
+      Number value = figure.apply(sample.value());
+      if (value != null) {
+        known.add(new Sample<>(sample.nanos(), value.doubleValue()));
+      }
+    }
+    return known;
   }
 
   private static @Nullable Double perOperation(
       List<Sample<Reading>> within,
       RunSummary summary,
       double unit,
-      Function<Reading, @Nullable Double> value) {
-    // Some readings have no value, because the client's process ends with the window.
-    List<Sample<Double>> known =
-        within.stream()
-            .map(sample -> new Sample<>(sample.nanos(), value.apply(sample.value())))
-            .filter(sample -> sample.value() != null)
-            .toList();
+      Function<Reading, ? extends @Nullable Number> figure) {
+    List<Sample<Double>> known = known(within, figure);
     if (known.size() < 2 || summary.operations() == 0) {
       return null;
     }
@@ -151,17 +143,14 @@ record Reading(
   }
 
   private static @Nullable Double mean(
-      List<Sample<Reading>> samples, Function<Reading, @Nullable Double> of) {
-    OptionalDouble mean =
-        samples.stream()
-            .map(sample -> of.apply(sample.value()))
-            .filter(Objects::nonNull)
-            .mapToDouble(value -> value)
-            .average();
-    return mean.isPresent() ? (Double) mean.getAsDouble() : null;
+      List<Sample<Reading>> within,
+      double unit,
+      Function<Reading, ? extends @Nullable Number> figure) {
+    OptionalDouble mean = known(within, figure).stream().mapToDouble(Sample::value).average();
+    return mean.isPresent() ? (Double) rounded(mean.getAsDouble(), unit) : null;
   }
 
-  private static @Nullable Double rounded(@Nullable Double value, double unit) {
-    return value == null ? null : (Double) (Math.round(value * unit) / unit);
+  private static double rounded(double value, double unit) {
+    return Math.round(value * unit) / unit;
   }
 }

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -48,12 +47,8 @@ public final class ResultsArchive {
       throw Failure.run("cannot read " + folder + ": " + Failure.reason(e), e);
     }
     byte[] newline = {'\n'};
-    return BEGIN
-        + "\n"
-        + Base64.getMimeEncoder(76, newline).encodeToString(bytes.toByteArray())
-        + "\n"
-        + END
-        + "\n";
+    String encoded = Base64.getMimeEncoder(76, newline).encodeToString(bytes.toByteArray());
+    return String.join("\n", BEGIN, encoded, END, "");
   }
 
   private static boolean isKept(Path file) {
@@ -68,14 +63,16 @@ public final class ResultsArchive {
    * @throws Failure if the results are damaged or can't be written
    */
   public static boolean unpack(String text, Path folder) {
-    Optional<String> encoded = encoded(text);
-    if (encoded.isEmpty()) {
+    int begin = text.lastIndexOf(BEGIN);
+    int end = text.indexOf(END, Math.max(0, begin));
+    if (begin < 0 || end < 0) {
       return false;
     }
+    String encoded = text.substring(begin + BEGIN.length(), end);
     Path root = folder.toAbsolutePath().normalize();
     try (ZipInputStream zip =
         new ZipInputStream(
-            new ByteArrayInputStream(Base64.getMimeDecoder().decode(encoded.get())),
+            new ByteArrayInputStream(Base64.getMimeDecoder().decode(encoded)),
             StandardCharsets.UTF_8)) {
       long left = MOST_BYTES;
       int files = 0;
@@ -99,13 +96,5 @@ public final class ResultsArchive {
       throw Failure.run("the results are damaged: " + Failure.firstLine(e), e);
     }
     return true;
-  }
-
-  private static Optional<String> encoded(String text) {
-    int begin = text.lastIndexOf(BEGIN);
-    int end = text.indexOf(END, Math.max(0, begin));
-    return begin < 0 || end < 0
-        ? Optional.empty()
-        : Optional.of(text.substring(begin + BEGIN.length(), end));
   }
 }

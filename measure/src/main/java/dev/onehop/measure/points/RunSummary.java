@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * @param measuredSeconds the time between these two times
  * @param operations the number of operations in that time, including failed operations
  * @param errors the number of failed operations
- * @param mongoDriver the driver's version
- * @param warmupOperations the number of unmeasured operations before the measurement
  * @param warmupSeconds the time of the warm-up
  * @param steady whether the rate was steady at the end of the warm-up; null if that was not checked
  * @param error half the width of the 95 % interval of the throughput, as a fraction of the
@@ -37,8 +35,6 @@ record RunSummary(
     double measuredSeconds,
     long operations,
     long errors,
-    @Nullable String mongoDriver,
-    long warmupOperations,
     @Nullable Double warmupSeconds,
     @Nullable Boolean steady,
     @Nullable Double error,

@@ -62,6 +62,8 @@ public record Workload(String name, Map<String, String> properties) {
 
   private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,8}");
 
+  private static final String CORE_WORKLOAD = "site.ycsb.workloads.CoreWorkload";
+
   /** The distributions of {@code CoreWorkload}. */
   private static final List<String> DISTRIBUTIONS =
       List.of("uniform", "exponential", "sequential", "zipfian", "latest", "hotspot");
@@ -73,18 +75,14 @@ public record Workload(String name, Map<String, String> properties) {
    *     the bench sets
    */
   public static Workload load(Path file, Map<String, String> overrides) {
-    overrides
-        .keySet()
-        .forEach(
-            name -> {
-              String option = OURS.get(name);
-              if (option != null) {
-                throw Failure.usage("-p " + name + ": use " + option);
-              }
-              if (RESERVED.contains(name)) {
-                throw Failure.usage("-p " + name + ": the bench sets this property");
-              }
-            });
+    for (String name : overrides.keySet()) {
+      if (OURS.containsKey(name)) {
+        throw Failure.usage("-p " + name + ": use " + OURS.get(name));
+      }
+      if (RESERVED.contains(name)) {
+        throw Failure.usage("-p " + name + ": the bench sets this property");
+      }
+    }
     Properties read = new Properties();
     try (Reader reader = Files.newBufferedReader(file)) {
       read.load(reader);
@@ -95,8 +93,7 @@ public record Workload(String name, Map<String, String> properties) {
     }
     Map<String, String> all = new TreeMap<>();
     read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name).strip()));
-    String workloadClass = all.get("workload");
-    if (workloadClass == null) {
+    if (!all.containsKey("workload")) {
       throw Failure.usage(
           "workload " + file + " names no workload class (workload=site.ycsb.workloads...)");
     }
@@ -104,15 +101,16 @@ public record Workload(String name, Map<String, String> properties) {
     RESERVED.forEach(all::remove);
     all.putAll(overrides);
     all.forEach(Workload::check);
+    Path name = file.getFileName();
+    Workload workload = new Workload(name == null ? file.toString() : name.toString(), all);
     String distribution = all.getOrDefault("requestdistribution", DISTRIBUTIONS.get(0));
-    if (all.getOrDefault("workload", workloadClass).endsWith(".CoreWorkload")
+    if (workload.workloadClass().endsWith(".CoreWorkload")
         && !DISTRIBUTIONS.contains(distribution)) {
       throw Failure.usage(
           "requestdistribution is '%s': must be one of %s"
               .formatted(distribution, String.join(", ", DISTRIBUTIONS)));
     }
-    Path name = file.getFileName();
-    return new Workload(name == null ? file.toString() : name.toString(), all);
+    return workload;
   }
 
   /** Checks properties early, because YCSB would refuse them only after its process has started. */
@@ -179,7 +177,7 @@ public record Workload(String name, Map<String, String> properties) {
 
   /** The name of the workload's class. */
   String workloadClass() {
-    return properties.getOrDefault("workload", "site.ycsb.workloads.CoreWorkload");
+    return properties.getOrDefault("workload", CORE_WORKLOAD);
   }
 
   /** The name of the collection, which YCSB calls a table. */
@@ -194,9 +192,8 @@ public record Workload(String name, Map<String, String> properties) {
    * @throws Failure if the workload's class is not YCSB's CoreWorkload
    */
   public void requireSharable() {
-    String type = properties.get("workload");
-    if (!"site.ycsb.workloads.CoreWorkload".equals(type)) {
-      throw Failure.usage("--clients needs YCSB's CoreWorkload, not " + type);
+    if (!workloadClass().equals(CORE_WORKLOAD)) {
+      throw Failure.usage("--clients needs YCSB's CoreWorkload, not " + workloadClass());
     }
   }
 

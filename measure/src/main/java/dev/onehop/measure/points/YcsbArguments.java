@@ -23,16 +23,12 @@ final class YcsbArguments {
   private static final int LOAD_THREADS = 8;
   private static final int LOAD_BATCH = 100;
 
-  private final String phase;
-  private final Mode mode;
-  private final int threads;
+  private final List<String> options;
   private final Map<String, String> properties;
 
   private YcsbArguments(
       String phase, Mode mode, int threads, Workload workload, String url, Path folder) {
-    this.phase = phase;
-    this.mode = mode;
-    this.threads = threads;
+    this.options = List.of(phase, "-s", "-db", mode.dbClass(), "-threads", String.valueOf(threads));
     this.properties = new LinkedHashMap<>(workload.properties());
     set("mongodb.url", url);
     set("status.interval", 1);
@@ -40,19 +36,29 @@ final class YcsbArguments {
   }
 
   /**
-   * Returns the arguments of a process that loads all documents in batches, with the synchronous
-   * driver.
+   * Returns the arguments of a process that loads documents in batches, with the synchronous
+   * driver: all documents, or one client's part of them.
    */
   static YcsbArguments load(YcsbClients clients, Path folder) {
     Workload workload = clients.workload();
     String url = clients.cluster().url().secret();
-    return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
-        .set("insertcount", workload.records())
-        // The load does not use this number. YCSB creates its zipfian generator even for the load,
-        // and the generator needs a number.
-        .set("operationcount", 0)
-        .set("mongodb.batchsize", LOAD_BATCH)
-        .set("onehop.connections", LOAD_THREADS);
+    YcsbArguments arguments =
+        new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
+            .set("insertcount", workload.records())
+            // The load does not use this number. YCSB creates its zipfian generator even for the
+            // load, and the generator needs a number.
+            .set("operationcount", 0)
+            .set("mongodb.batchsize", LOAD_BATCH)
+            .set("onehop.connections", LOAD_THREADS);
+    Integer part = clients.plan().index();
+    if (part == null) {
+      return arguments;
+    }
+    long from = clients.plan().begin(workload.records(), part);
+    return arguments
+        .set("insertstart", workload.insertStart() + from)
+        .set("insertcount", clients.plan().part(workload.records(), part))
+        .share(clients.plan(), part, "load");
   }
 
   /**
@@ -84,7 +90,12 @@ final class YcsbArguments {
     String url = clients.url(cell);
     YcsbArguments arguments =
         new YcsbArguments(phase, cell.mode(), cell.threads(), workload, url, folder)
-            .set("onehop.connections", cell.connections());
+            .set("onehop.connections", cell.connections())
+            .set("onehop.warmup", cell.load().warmup().most().toMillis());
+    Duration least = cell.load().warmup().least();
+    if (least != null) {
+      arguments.set("onehop.warmup.least", least.toMillis());
+    }
     if (cell.pipelining()) {
       arguments.set("onehop.pipelining", true);
     }
@@ -94,13 +105,6 @@ final class YcsbArguments {
       arguments.set("mongodb.upsert", true);
     }
     return arguments;
-  }
-
-  /** Adds unmeasured operations before the measurement. */
-  YcsbArguments warmUp(Warmup warmup) {
-    set("onehop.warmup", warmup.most().toMillis());
-    Duration least = warmup.least();
-    return least == null ? this : set("onehop.warmup.least", least.toMillis());
   }
 
   /** Fixes the time of a closed loop. */
@@ -120,14 +124,6 @@ final class YcsbArguments {
         .share(clients, index, what);
   }
 
-  /** Limits the load to one client's part of the records. */
-  YcsbArguments loadPart(ClientPlan clients, int index, Workload workload) {
-    long from = clients.begin(workload.records(), index);
-    return set("insertstart", workload.insertStart() + from)
-        .set("insertcount", clients.part(workload.records(), index))
-        .share(clients, index, "load");
-  }
-
   private YcsbArguments share(ClientPlan clients, int index, String what) {
     return set("onehop.client", index)
         .set("onehop.clients", clients.count())
@@ -142,8 +138,7 @@ final class YcsbArguments {
 
   /** Returns the arguments. They include the cluster's password. */
   List<String> list() {
-    List<String> arguments = new ArrayList<>(List.of(phase, "-s", "-db", mode.dbClass()));
-    arguments.addAll(List.of("-threads", String.valueOf(threads)));
+    List<String> arguments = new ArrayList<>(options);
     properties.forEach((name, value) -> arguments.addAll(List.of("-p", name + "=" + value)));
     return arguments;
   }

@@ -2,7 +2,6 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Processors;
-import dev.onehop.measure.frame.Sampler;
 import dev.onehop.resync.ChildJvm;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
@@ -16,105 +15,49 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Runs clients of a cluster, each in a YCSB process. Not thread-safe. */
-final class YcsbClients {
+/**
+ * Starts clients of a cluster, each in a YCSB process.
+ *
+ * @param out the folder of the results
+ * @param plan the number of clients of each point
+ * @param quickCompilerOnly whether to turn off the JVM's optimizing compiler: it may need more time
+ *     than a point takes, and it takes processor time from the measured program
+ * @param processors the processors of clients and servers; null if the servers are on other
+ *     machines
+ */
+record YcsbClients(
+    BenchCluster cluster,
+    Progress progress,
+    Path out,
+    Workload workload,
+    ClientPlan plan,
+    boolean quickCompilerOnly,
+    @Nullable Processors processors) {
 
   private static final String STDOUT = "ycsb.out";
   private static final String STDERR = "ycsb.err";
 
-  private final BenchCluster cluster;
-  private final Progress progress;
-  private final Path out;
-  private final Workload workload;
-  private final ClientPlan plan;
-  private final boolean quickCompilerOnly;
-  private final @Nullable Processors processors;
-  private volatile @Nullable Running running;
-
   /**
-   * @param out the folder of the results
-   * @param plan the number of clients of each point
-   * @param quickCompilerOnly whether to turn off the JVM's optimizing compiler: it may need more
-   *     time than a point takes, and it takes processor time from the measured program
-   */
-  YcsbClients(
-      BenchCluster cluster,
-      Progress progress,
-      Path out,
-      Workload workload,
-      ClientPlan plan,
-      boolean quickCompilerOnly) {
-    this.cluster = cluster;
-    this.progress = progress;
-    this.out = out;
-    this.workload = workload;
-    this.plan = plan;
-    this.quickCompilerOnly = quickCompilerOnly;
-    this.processors = cluster.processors();
-  }
-
-  BenchCluster cluster() {
-    return cluster;
-  }
-
-  Progress progress() {
-    return progress;
-  }
-
-  Workload workload() {
-    return workload;
-  }
-
-  ClientPlan plan() {
-    return plan;
-  }
-
-  /** The processors of clients and servers, in words; null if the servers are on other machines. */
-  @Nullable String processors() {
-    return processors == null ? null : processors.text();
-  }
-
-  /**
-   * Returns a folder below the results' folder, and creates it if necessary.
+   * Returns a folder below the results' folder. It exists as soon as a client with this folder is
+   * started.
    *
    * @param name the path of the folder, relative to the results' folder
    */
-  Path folder(String name) throws IOException {
-    return Files.createDirectories(out.resolve(name));
+  Path folder(String name) {
+    return out.resolve(name);
   }
 
   /** Returns the URL of a client. It names all mongoses if the mode needs them. */
   String url(PointCell cell) {
     if (!cell.mode().knowsAllRouters()) {
-      return cluster().url().secret();
+      return cluster.url().secret();
     }
-    String all = cluster().allRoutersUrl();
+    String all = cluster.allRoutersUrl();
     return cell.mode() == Mode.LOCAL_THRESHOLD_0 ? all + "&localThresholdMS=0" : all;
-  }
-
-  /** Starts to read the resource use of clients, servers and the machine. */
-  Sampler<Reading> sample() {
-    return Reading.start(cluster(), () -> running);
-  }
-
-  /**
-   * Runs clients to their end.
-   *
-   * @param mayFail whether operations may fail; a client with exit code 1 then counts as finished,
-   *     too
-   * @throws Failure if a client took too long or did not finish
-   */
-  YcsbOutput run(Map<Path, YcsbArguments> arguments, Duration atMost, boolean mayFail)
-      throws IOException, InterruptedException {
-    try (Running started = start(arguments)) {
-      return started.await(atMost, mayFail);
-    }
   }
 
   /**
@@ -132,17 +75,7 @@ final class YcsbClients {
       started.close();
       throw e;
     }
-    running = started;
     return started;
-  }
-
-  private List<String> jvmOptions() {
-    return List.of(
-        "-XX:+UseSerialGC",
-        // The compilers start after a fifth of the usual number of calls. At 2,000 operations per
-        // second with two processors, the rate is then steady after some 20 s. Without this option
-        // it takes 30 s.
-        quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2");
   }
 
   /**
@@ -172,37 +105,44 @@ final class YcsbClients {
 
     private final Map<Path, ChildJvm> children = new LinkedHashMap<>();
     private final Map<Path, StatusLine> status = new HashMap<>(); // guarded by this
-    private final CompletableFuture<Long> began = new CompletableFuture<>();
+    private final CountDownLatch began = new CountDownLatch(1);
+    private volatile long beginNanos;
 
     private void add(Path folder, YcsbArguments arguments) throws IOException {
       String its = processors == null ? null : processors.client();
+      // The compilers start after a fifth of the usual number of calls. At 2,000 operations per
+      // second with two processors, the rate is then steady after some 20 s. Without this option
+      // it takes 30 s.
+      String compiler =
+          quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2";
       children.put(
           folder,
           ChildJvm.start(
               "YCSB",
               its == null ? List.of() : List.of("taskset", "-c", its),
-              jvmOptions(),
+              List.of("-XX:+UseSerialGC", compiler),
               YcsbChild.class,
               new YcsbChild.Task(
-                  arguments.list(),
-                  Files.createDirectories(folder).resolve(STDOUT),
-                  cluster().url().authority()),
+                  arguments.list(), folder.resolve(STDOUT), cluster.url().authority()),
               folder.resolve(STDERR),
               line -> status(folder, line)));
     }
 
     private synchronized boolean status(Path folder, String line) {
       Optional<StatusLine> parsed = StatusLine.parse(line);
-      parsed.ifPresent(
-          its -> {
-            boolean unused = began.complete(System.nanoTime());
-            status.put(folder, its);
-            StatusLine all = StatusLine.sum(status.values());
-            if (all.operations() > 0) {
-              progress().state(all.text());
-            }
-          });
-      return parsed.isPresent();
+      if (parsed.isEmpty()) {
+        return false;
+      }
+      if (began.getCount() > 0) {
+        beginNanos = System.nanoTime();
+        began.countDown();
+      }
+      status.put(folder, parsed.get());
+      StatusLine all = StatusLine.sum(status.values());
+      if (all.operations() > 0) {
+        progress.state(all.text());
+      }
+      return true;
     }
 
     /**
@@ -210,7 +150,7 @@ final class YcsbClients {
      * client has begun.
      */
     long beginNanos() {
-      return began.getNow(0L);
+      return beginNanos;
     }
 
     /**
@@ -223,13 +163,8 @@ final class YcsbClients {
       long end = System.nanoTime() + atMost.toNanos();
       while (System.nanoTime() - end < 0
           && children.values().stream().anyMatch(ChildJvm::isAlive)) {
-        try {
-          var unused = began.get(500, TimeUnit.MILLISECONDS);
+        if (began.await(500, TimeUnit.MILLISECONDS)) {
           return;
-        } catch (TimeoutException e) {
-          // The client may have ended: this is checked below.
-        } catch (ExecutionException e) {
-          throw new IllegalStateException(e);
         }
       }
       var unused =
@@ -239,13 +174,19 @@ final class YcsbClients {
 
     /** Sleeps until operations have been issued for this time. */
     void sleepUntil(Duration sinceBegin) throws InterruptedException {
-      long left = beginNanos() + sinceBegin.toNanos() - System.nanoTime();
+      long left = beginNanos + sinceBegin.toNanos() - System.nanoTime();
       if (left > 0) {
         TimeUnit.NANOSECONDS.sleep(left);
       }
     }
 
-    /** See {@link YcsbClients#run}. */
+    /**
+     * Waits for the end of all clients.
+     *
+     * @param mayFail whether operations may fail; a client with exit code 1 then counts as
+     *     finished, too
+     * @throws Failure if a client took too long or did not finish
+     */
     YcsbOutput await(Duration atMost, boolean mayFail) throws InterruptedException {
       long end = System.nanoTime() + atMost.toNanos();
       List<YcsbOutput> outputs = new ArrayList<>();

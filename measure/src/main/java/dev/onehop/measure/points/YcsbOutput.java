@@ -60,40 +60,26 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
       } else if (name.startsWith("Return=")) {
         String status = name.substring("Return=".length());
         if (!status.equals("OK") && !status.equals("BATCHED_OK")) {
-          byStatus.merge(base(series) + " " + status, value, Long::sum);
+          byStatus.merge(series.replace(FAILED, "") + " " + status, value, Long::sum);
         }
       } else if (name.equals("Operations") && series.endsWith(FAILED)) {
-        failedSeries.put(series, value);
+        failedSeries.put(series.replace(FAILED, ""), value);
       }
     }
-    return new YcsbOutput(complete, merge(byStatus, failedSeries));
-  }
-
-  /**
-   * Combines YCSB's two reports of failed operations, because either may be missing. One report has
-   * the statuses. The other has the series with {@code -FAILED} in their names.
-   */
-  private static Map<String, Long> merge(Map<String, Long> byStatus, Map<String, Long> series) {
-    Map<String, Long> failures = new TreeMap<>(byStatus);
-    series.forEach(
-        (name, failed) -> {
-          String operation = base(name);
+    // YCSB reports failed operations twice, and either report may be missing. One report has the
+    // statuses. The other has the series with -FAILED in their names.
+    failedSeries.forEach(
+        (operation, failed) -> {
           long known =
               byStatus.entrySet().stream()
                   .filter(entry -> entry.getKey().startsWith(operation + " "))
                   .mapToLong(Map.Entry::getValue)
                   .sum();
           if (failed > known) {
-            failures.merge(operation + " FAILED", failed - known, Long::sum);
+            byStatus.merge(operation + " FAILED", failed - known, Long::sum);
           }
         });
-    return failures;
-  }
-
-  private static String base(String series) {
-    return series.endsWith(FAILED)
-        ? series.substring(0, series.length() - FAILED.length())
-        : series;
+    return new YcsbOutput(complete, byStatus);
   }
 
   /** The number of failed operations. */

@@ -6,6 +6,7 @@ import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
 import dev.onehop.resync.Failure;
@@ -13,17 +14,15 @@ import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
 import dev.onehop.testbed.evidence.Traffic.Party;
 import dev.onehop.testbed.topology.Host;
-import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Operations of an application in a zone at a fixed rate. The bytes that cross from one zone to
@@ -44,19 +43,42 @@ record ZoneTraffic(
     String variant,
     boolean preferred,
     String options)
-    implements Load {
+    implements OpenLoop {
 
   private static final Duration FROM = Duration.ofSeconds(2);
   private static final Duration TO = Duration.ofSeconds(11);
 
-  /** The time in which operations are issued. */
-  static final Duration DURATION = Duration.ofSeconds(12);
+  private static final Duration DURATION = Duration.ofSeconds(12);
 
   /** The time in which bytes are counted. */
-  static final double SECONDS = 9;
+  private static final double SECONDS = 9;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(2);
   private static final Duration DRAIN = Duration.ofSeconds(45);
+
+  /**
+   * Creates the traffic of a client.
+   *
+   * @param official whether the client is an official driver, which has no preferred zones
+   * @param spares whether the client's configuration causes the least traffic across zones; false
+   *     for its default configuration
+   */
+  static ZoneTraffic of(
+      Warmup warmup, double rate, String zone, boolean reads, boolean official, boolean spares) {
+    String variant =
+        official
+            ? (spares ? "localThresholdMS=0" : "defaults")
+            : (spares ? "preferred zones" : "no zones");
+    return new ZoneTraffic(
+        warmup,
+        new Arrivals(rate, false, DURATION),
+        zone,
+        reads,
+        variant,
+        spares && !official,
+        (reads ? "&readPreference=nearest" : "")
+            + (spares && official ? "&localThresholdMS=0" : ""));
+  }
 
   @Override
   public String folder(PointCell cell) {
@@ -72,18 +94,12 @@ record ZoneTraffic(
   }
 
   @Override
-  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return arrivals.estimate(warmup);
-  }
-
-  @Override
-  public Finding measure(PointCell cell, YcsbClients clients)
+  public List<Record> measure(PointCell cell, YcsbClients clients)
       throws IOException, InterruptedException {
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
         YcsbArguments.openLoop(cell, clients, folder, arrivals)
-            .warmUp(warmup)
             .set("onehop.byshard", true)
             .set("mongodb.url", url(cluster))
             .set("readproportion", reads ? 1.0 : 0.5)
@@ -92,7 +108,7 @@ record ZoneTraffic(
             .set("scanproportion", 0)
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
-        Sampler<Reading> sampler = clients.sample()) {
+        Sampler<Reading> sampler = Reading.start(cluster, running)) {
       // The client must be placed on its host before it connects. This call is early enough,
       // because the client's JVM needs more time to start.
       running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
@@ -103,7 +119,7 @@ record ZoneTraffic(
       Traffic crossed = cluster.testbed().traffic().since(before);
       List<Sample<Reading>> samples = sampler.stop();
       YcsbOutput output = running.await(arrivals.duration().minus(TO).plus(DRAIN), true);
-      return new Finding.OfZone(line(cell, folder, crossed, output, samples));
+      return List.of(line(cell, folder, crossed, output, samples));
     }
   }
 
@@ -112,46 +128,38 @@ record ZoneTraffic(
    * is in the zone. Otherwise it is a host without a server, if there is one.
    */
   private String application(TopologyFacts topology) {
-    List<HostFacts> hosts =
-        topology.hosts().stream().filter(host -> host.region().equals(zone)).toList();
-    return Stream.<Predicate<HostFacts>>of(
-            host -> host.name().equals(topology.client()), host -> host.roles().isEmpty())
-        .flatMap(wanted -> hosts.stream().filter(wanted))
-        .findFirst()
-        .orElse(hosts.get(0))
-        .name();
-  }
-
-  /** Returns the addresses of servers and applications by zone, in the topology's order. */
-  private static Map<String, List<String>> zones(Topology topology) {
     return topology.hosts().stream()
-        .collect(
-            Collectors.groupingBy(
-                Host::region,
-                LinkedHashMap::new,
-                Collectors.mapping(Host::address, Collectors.toList())));
+        .filter(host -> host.region().equals(zone))
+        .min(
+            Comparator.comparing((HostFacts host) -> !host.name().equals(topology.client()))
+                .thenComparing(host -> !host.roles().isEmpty()))
+        .orElseThrow()
+        .name();
   }
 
   /** Returns the URL with all mongoses, the options, and the preferred zones if there are any. */
   private String url(BenchCluster cluster) {
-    String zones = "";
-    if (preferred) {
-      List<String> texts = new ArrayList<>();
-      zones(cluster.testbed().topology())
-          .forEach(
-              (name, hosts) ->
-                  texts.add(
-                      name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
-      zones = "&onehop.preferredZones=" + String.join(",", texts);
+    String url = cluster.allRoutersUrl() + options;
+    if (!preferred) {
+      return url;
     }
-    return cluster.allRoutersUrl() + options + zones;
+    return cluster.testbed().topology().hosts().stream()
+        .sorted(Comparator.comparing((Host host) -> !host.region().equals(zone))) // its zone first
+        .collect(
+            Collectors.groupingBy(
+                Host::region,
+                LinkedHashMap::new,
+                Collectors.mapping(Host::address, Collectors.joining("|"))))
+        .entrySet()
+        .stream()
+        .map(each -> each.getKey() + "=" + each.getValue())
+        .collect(Collectors.joining(",", url + "&onehop.preferredZones=", ""));
   }
 
   private Line line(
       PointCell cell, Path folder, Traffic all, YcsbOutput output, List<Sample<Reading>> samples) {
     ShardLatencies.Phase phase =
-        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
-            .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
+        latencies(folder).phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
     // The number of operations whose replies came while the bytes were counted, including late
     // replies.
     double operations = phase.perSecond() * SECONDS;
@@ -170,6 +178,11 @@ record ZoneTraffic(
         crossed(all, operations),
         Reading.cpuPerOperation(samples, RunSummary.of(folder)),
         cell.folder());
+  }
+
+  /** Returns all lines in the format of results. */
+  ZonesResult result(List<Line> lines) {
+    return new ZonesResult(arrivals.perSecond(), SECONDS, lines);
   }
 
   /** Returns the bytes per operation that crossed zones. */

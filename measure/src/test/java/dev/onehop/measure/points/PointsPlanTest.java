@@ -182,12 +182,34 @@ class PointsPlanTest {
         .fault(Scenario.SHARD_FREEZE, Mode.all(), 300, false, null, brief);
   }
 
+  /** The results of a fault name this folder, so that their logs are found. */
+  @Test
+  void theFolderOfAFaultHasTheNameOfTheScenario() {
+    assertThat(frozen(true).all())
+        .extracting(PointCell::folder)
+        .startsWith("points/legacy-t100-c100-shard-freeze");
+  }
+
   @Test
   void aBriefScenarioHasTheClientsAsTheyAre() {
     assertThat(frozen(false).all()).hasSize(6);
     assertThat(frozen(true).all())
         .extracting(cell -> cell.mode() + "/" + cell.connections())
         .containsExactly("legacy/100", "async/100", "targeted-async/100", "direct-async/100");
+  }
+
+  /** Without pipelining, the mode would be the same client as {@code async}. */
+  @Test
+  void theModeForPipeliningAloneIsPipelinedInEveryScenario() {
+    List<Mode> mode = List.of(Mode.PIPELINED_ONLY);
+    PointsPlan plan =
+        PointsPlan.of(Map.of(), 1, 15)
+            .fault(Scenario.SHARD_FREEZE, mode, 300, false, null, true)
+            .fleet(mode, 50, 500, false, null)
+            .zones(mode, List.of("a"), 300, null);
+    assertThat(plan.all())
+        .hasSize(1 + 1 + 4)
+        .allMatch(cell -> cell.pipelining() && cell.connections() == 5);
   }
 
   @Test

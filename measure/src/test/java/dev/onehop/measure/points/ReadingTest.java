@@ -54,8 +54,6 @@ class ReadingTest {
         seconds,
         Math.round(perSecond * seconds),
         0,
-        "5.8",
-        10,
         8.5,
         true,
         0.015,

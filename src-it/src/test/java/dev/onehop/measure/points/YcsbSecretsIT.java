@@ -48,7 +48,7 @@ class YcsbSecretsIT {
           Workload.load(Path.of("../workloads/workloada"), Map.of()).withRecords(300);
       YcsbClients clients =
           new YcsbClients(
-              new UrlOnly(url), Progress.silent(), folder, workload, ClientPlan.ONE, true);
+              new UrlOnly(url), Progress.silent(), folder, workload, ClientPlan.ONE, true, null);
       String encoded = "correct%20horse";
       try (YcsbClients.Running running =
           clients.start(Map.of(folder, YcsbArguments.load(clients, folder)))) {
@@ -84,7 +84,8 @@ class YcsbSecretsIT {
       super(
           url,
           TopologyFacts.here("one server", List.of()),
-          new ServerFacts("", new ServerFacts.Router(ServerFacts.Router.NONE, ""), ""));
+          new ServerFacts("", new ServerFacts.Router(ServerFacts.Router.NONE, ""), ""),
+          Map.of());
     }
 
     @Override
@@ -94,11 +95,6 @@ class YcsbSecretsIT {
 
     @Override
     public Map<String, String> shardHosts() {
-      return Map.of();
-    }
-
-    @Override
-    protected Map<String, String> replicaSets() {
       return Map.of();
     }
 
