@@ -3,7 +3,6 @@ package dev.onehop.measure.report;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.ScenarioEntry;
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.ZonesResult;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -66,10 +65,7 @@ final class BenchSheet {
   }
 
   private static void limits(Sheet sheet, Results results) {
-    TopologyFacts topology = results.topology();
-    if (topology.hosts().stream()
-        .anyMatch(
-            host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
+    if (results.topology().hasRouterAtClient()) {
       sheet.limit("A mongos runs on the client's host, so targeting shortens no round trip.");
     }
     int rounds =

@@ -20,7 +20,7 @@ final class ResyncSheet {
     this.results = results;
     for (Kind kind : results.kinds()) {
       METHODS.forEach(
-          method -> cells.addAll(results.cells(method, kind.indexes(), kind.collections())));
+          method -> cells.addAll(results.cells(method, kind)));
     }
   }
 
@@ -56,8 +56,8 @@ final class ResyncSheet {
   /** Compares the two methods on one kind of data, at the largest size. */
   private void compare(Sheet sheet, Kind kind) {
     List<ResyncCell> logical =
-        results.cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
-    List<ResyncCell> files = results.cells(ResyncCell.FILES, kind.indexes(), kind.collections());
+        results.cells(ResyncCell.LOGICAL, kind);
+    List<ResyncCell> files = results.cells(ResyncCell.FILES, kind);
     if (logical.isEmpty() || files.isEmpty()) {
       return;
     }
@@ -161,7 +161,7 @@ final class ResyncSheet {
 
   private LineChart chart(Kind kind) {
     List<ResyncCell> those =
-        cells.stream().filter(cell -> cell.isLike(kind.indexes(), kind.collections())).toList();
+        cells.stream().filter(cell -> cell.kind().equals(kind)).toList();
     LineChart chart =
         new LineChart(
             "Seconds by size, %s; median, least and most".formatted(title(kind)),
