@@ -199,16 +199,11 @@ final class PointSections {
   private LineChart throughputChart() {
     LineChart chart =
         chart("Throughput by threads, in operations per second", "operations per second");
-    double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
+    double most = OUT_OF_SIGHT * points.stream().mapToDouble(Point::throughput).max().orElse(1);
     List<Point> usual =
         points.stream().filter(point -> point.client().connections() == usualPool).toList();
-    bound(
-        chart,
-        "closed-loop limit",
-        points,
-        point -> point.bounds().limit(),
-        OUT_OF_SIGHT * reached);
-    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), OUT_OF_SIGHT * reached);
+    bound(chart, "closed-loop limit", points, point -> point.bounds().limit(), most);
+    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), most);
     return chart.lines(
         byClient(points),
         this::style,
