@@ -171,10 +171,8 @@ record Comparison(
 
   private static Optional<String> pool(List<Point> there, int pool) {
     List<Point> points = there.stream().filter(p -> p.client().connections() == pool).toList();
-    Optional<Point> official =
-        best(points, p -> p.client().isOfficial() && p.throughput() > 0);
-    Optional<Point> routed =
-        best(points, p -> p.client().isRouted() && !p.client().pipelining());
+    Optional<Point> official = best(points, p -> p.client().isOfficial() && p.throughput() > 0);
+    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.client().pipelining());
     if (official.isEmpty() || routed.isEmpty()) {
       return Optional.empty();
     }

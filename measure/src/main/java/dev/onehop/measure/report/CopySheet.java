@@ -184,13 +184,16 @@ record CopySheet(CopyBenchResults results) {
             .means("statements per second at each router of the destination, mean over all rounds")
             .missingIf("no routers")
             .of("spread %", Format::percent, row -> spread(row.runs()))
-            .means(
-                "the difference between the busiest and the least busy router, in % of the mean")
+            .means("the difference between the busiest and the least busy router, in % of the mean")
             .of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
             .means("the largest memory (RSS) of the copying process")
-            .of("moves", Format::whole, row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
+            .of(
+                "moves",
+                Format::whole,
+                row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
             .means("migrations at the source during the copy")
-            .text("equal", row -> Format.yes(row.runs().stream().allMatch(CopyBenchRun::verified))));
+            .text(
+                "equal", row -> Format.yes(row.runs().stream().allMatch(CopyBenchRun::verified))));
   }
 
   private static String range(Row row) {

@@ -201,8 +201,8 @@ final class LineChart {
 
     String svg() {
       svg.format(
-              "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
-              size.cssClass, size.width, size.height, escaped(caption));
+          "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
+          size.cssClass, size.width, size.height, escaped(caption));
       bands.forEach(this::band);
       grid();
       lines.forEach(this::draw);
@@ -230,8 +230,8 @@ final class LineChart {
       double from = x(band.from());
       double to = x(band.to());
       svg.format(
-              "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
-              from, TOP, to - from, bottom() - TOP);
+          "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+          from, TOP, to - from, bottom() - TOP);
       text("x", (from + to) / 2, TOP + 12, band.label());
     }
 
@@ -261,25 +261,27 @@ final class LineChart {
 
     private void text(String cssClass, double atX, double atY, String text) {
       svg.format(
-              "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
-              cssClass, atX, atY, escaped(text));
+          "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
+          cssClass, atX, atY, escaped(text));
     }
 
     private void draw(Line line) {
       List<String> places =
-          line.spots().stream().map(spot -> String.format(Locale.ROOT, "%.1f %.1f", x(spot.x()), y(spot.y()))).toList();
+          line.spots().stream()
+              .map(spot -> String.format(Locale.ROOT, "%.1f %.1f", x(spot.x()), y(spot.y())))
+              .toList();
       svg.format(
-              "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
-              line.style().cssClass(), String.join("L", places));
+          "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
+          line.style().cssClass(), String.join("L", places));
       for (Spot spot : line.marks() ? line.spots() : List.<Spot>of()) {
         if (spot.low() < spot.high()) {
           svg.format(
-                  "<path class=\"range\" d=\"M%.1f %.1fV%.1f\"/>",
-                  x(spot.x()), y(spot.low()), y(spot.high()));
+              "<path class=\"range\" d=\"M%.1f %.1fV%.1f\"/>",
+              x(spot.x()), y(spot.low()), y(spot.high()));
         }
         svg.format(
-                "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",
-                x(spot.x()), y(spot.y()), line.style().marker());
+            "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",
+            x(spot.x()), y(spot.y()), line.style().marker());
       }
       svg.format("</g>\n");
     }
@@ -296,17 +298,17 @@ final class LineChart {
       for (int i = 0; i < named.size(); i++) {
         Line line = named.get(i);
         svg.format(
-                "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
-                    + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
-                line.style().cssClass(),
-                x(line.end().x()) + 8,
-                y(line.end().y()),
-                right + 14,
-                at[i],
-                right + 20,
-                right + 24,
-                at[i] + 4,
-                escaped(line.style().name()));
+            "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
+                + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
+            line.style().cssClass(),
+            x(line.end().x()) + 8,
+            y(line.end().y()),
+            right + 14,
+            at[i],
+            right + 20,
+            right + 24,
+            at[i] + 4,
+            escaped(line.style().name()));
       }
     }
 
@@ -334,10 +336,10 @@ final class LineChart {
         double at = Math.max(w / 2, Math.min(size.width - w / 2, x(spot.x())));
         double top = y(spot.y()) - 38 < 0 ? y(spot.y()) + 14 : y(spot.y()) - 38;
         svg.format(
-                "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
-                    + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
-                    + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
-                x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, escaped(says));
+            "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
+                + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
+                + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
+            x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, escaped(says));
       }
     }
 

@@ -157,9 +157,7 @@ final class PointSections {
   private Section overview(String experiment) {
     Columns<Point> columns =
         limits(
-            rates("Latencies in ms")
-                .of("+-%", Format::decimal, Point::errorPercent)
-                .means(ERROR));
+            rates("Latencies in ms").of("+-%", Format::decimal, Point::errorPercent).means(ERROR));
     for (String operation : results.operations()) {
       columns.latencies(
           operation.toLowerCase(Locale.ROOT),

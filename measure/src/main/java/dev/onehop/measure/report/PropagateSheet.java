@@ -262,8 +262,7 @@ record PropagateSheet(PropagateResults results) {
     columns
         .latencies(name, each -> counted(of.apply(each)), "n")
         .means(LEGENDS.getOrDefault(name, ""));
-    figures.forEach(
-        figure -> columns.latencies(name, each -> counted(of.apply(each)), figure));
+    figures.forEach(figure -> columns.latencies(name, each -> counted(of.apply(each)), figure));
   }
 
   private static @Nullable LatencySummary counted(@Nullable LatencySummary times) {

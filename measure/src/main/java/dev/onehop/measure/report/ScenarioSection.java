@@ -165,8 +165,7 @@ record ScenarioSection(
             "time from the end of the fault until no operation takes more than twice the p99 that"
                 + " was measured before the fault")
         .of("failed", Format::whole, line -> failed(line, shards))
-        .means(
-            "operations with an error, not issued, or without a reply at the end of the run");
+        .means("operations with an error, not issued, or without a reply at the end of the run");
   }
 
   private long failed(Line line, String shards) {

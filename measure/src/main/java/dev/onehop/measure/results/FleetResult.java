@@ -47,17 +47,12 @@ public record FleetResult(
      * together.
      */
     public int peakSockets(boolean routers) {
-      return servers(routers)
-          .mapToInt(server -> server.peak().sockets())
-          .sum();
+      return servers(routers).mapToInt(server -> server.peak().sockets()).sum();
     }
 
     /** The largest number of sockets of one router, or of one other server. */
     public int peakSocketsOfOne(boolean routers) {
-      return servers(routers)
-          .mapToInt(server -> server.peak().sockets())
-          .max()
-          .orElse(0);
+      return servers(routers).mapToInt(server -> server.peak().sockets()).max().orElse(0);
     }
 
     private Stream<Server> servers(boolean routers) {

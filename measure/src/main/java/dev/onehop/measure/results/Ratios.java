@@ -4,6 +4,7 @@ import dev.onehop.measure.results.Ratio.Claim;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -55,7 +56,7 @@ public final class Ratios {
   }
 
   /** Groups the figures of measurements at the same number of threads or rate, ascending. */
-  private static <T, K> Collector<T, ?, TreeMap<K, List<Figures>>> grouping(
+  private static <T, K> Collector<T, ?, Map<K, List<Figures>>> grouping(
       Function<T, K> by, Function<T, Figures> figures) {
     return Collectors.groupingBy(
         by, TreeMap::new, Collectors.mapping(figures, Collectors.toList()));
