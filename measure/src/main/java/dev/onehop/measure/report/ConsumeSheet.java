@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +90,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Comparator<ConsumePoint> fastest = Comparator.comparingDouble(ConsumePoint::rowsPerSecond);
     Optional<ConsumePoint> direct = best(ConsumePoint.DRAIN, DIRECT, fastest);
     Optional<ConsumePoint> mongos = best(ConsumePoint.DRAIN, "mongos", fastest);
+    Optional<ConsumePoint> any = direct.or(() -> mongos);
     if (direct.isPresent() && mongos.isPresent()) {
       double ours = direct.get().rowsPerSecond();
       double theirs = mongos.get().rowsPerSecond();
@@ -101,28 +103,19 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
           Format.rate(ours),
           "rows a second of a backlog, from all shards",
           Format.rate(theirs) + " through a mongos");
-    } else {
-      direct
-          .or(() -> mongos)
-          .ifPresent(
-              only ->
-                  sheet.say(
-                      "A backlog is read at %s rows a second %s."
-                          .formatted(Format.rate(only.rowsPerSecond()), from(only))));
+    } else if (any.isPresent()) {
+      sheet.say(
+          "A backlog is read at %s rows a second %s."
+              .formatted(
+                  Format.rate(any.get().rowsPerSecond()),
+                  direct.isPresent() ? "from the shards" : "through a mongos"));
     }
-    direct
-        .or(() -> mongos)
-        .filter(only -> only.rowsPerSecondAndCore() != null)
-        .ifPresent(
-            only ->
-                sheet.say(
-                    ("Per core of the consumer, this is %s rows a second. Alibaba's paper on"
-                            + " Tablestore's Tunnel Service reports %s.")
-                        .formatted(Format.rate(only.rowsPerSecondAndCore()), Format.rate(PAPER))));
-  }
-
-  private static String from(ConsumePoint point) {
-    return point.source().equals(DIRECT) ? "from the shards" : "through a mongos";
+    if (any.isPresent() && any.get().rowsPerSecondAndCore() != null) {
+      sheet.say(
+          ("Per core of the consumer, this is %s rows a second. Alibaba's paper on Tablestore's"
+                  + " Tunnel Service reports %s.")
+              .formatted(Format.rate(any.get().rowsPerSecondAndCore()), Format.rate(PAPER)));
+    }
   }
 
   /**
@@ -133,42 +126,32 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Comparator<ConsumePoint> shortest =
         Comparator.comparingDouble(
             each -> -behind(each).map(LatencySummary::p50).orElse(Long.MAX_VALUE));
-    List<ConsumePoint> points =
-        Stream.of(DIRECT, "mongos")
-            .flatMap(source -> best(kind, source, shortest).stream())
-            .toList();
-    Optional<LatencySummary> ours = behind(points, DIRECT);
-    Optional<LatencySummary> theirs = behind(points, "mongos");
+    Optional<ConsumePoint> direct = best(kind, DIRECT, shortest);
+    Optional<ConsumePoint> mongos = best(kind, "mongos", shortest);
+    Optional<LatencySummary> ours = direct.flatMap(ConsumeSheet::behind);
+    Optional<LatencySummary> theirs = mongos.flatMap(ConsumeSheet::behind);
+    LatencySummary lag = ours.or(() -> theirs).orElse(null);
+    if (lag == null) {
+      return;
+    }
+    String by = ours.isPresent() ? "from each shard" : "through a mongos";
     String beside =
         ours.isPresent() && theirs.isPresent()
             ? ". The p50 is %s that through a mongos (p50: %s ms, p99: %s ms)"
                 .formatted(
-                    Verdict.shorter((double) ours.get().p50(), (double) theirs.get().p50()),
+                    Verdict.shorter((double) lag.p50(), (double) theirs.get().p50()),
                     Format.millis(theirs.get().p50()),
                     Format.millis(theirs.get().p99()))
             : "";
-    ours.or(() -> theirs)
-        .ifPresent(
-            lag -> {
-              String by = ours.isPresent() ? "from each shard" : "through a mongos";
-              sheet.say(
-                  Load.qualified(
-                      "%s %s is %s ms (p50) and %s ms (p99)%s."
-                          .formatted(
-                              what, by, Format.millis(lag.p50()), Format.millis(lag.p99()), beside),
-                      points.stream().map(this::load)));
-              sheet.figure(
-                  Format.millis(lag.p50()) + " ms",
-                  "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
-                  theirs.map(its -> Format.millis(its.p50()) + " ms through a mongos").orElse(""));
-            });
-  }
-
-  private static Optional<LatencySummary> behind(List<ConsumePoint> points, String source) {
-    return points.stream()
-        .filter(each -> each.source().equals(source))
-        .findFirst()
-        .flatMap(ConsumeSheet::behind);
+    sheet.say(
+        Load.qualified(
+            "%s %s is %s ms (p50) and %s ms (p99)%s."
+                .formatted(what, by, Format.millis(lag.p50()), Format.millis(lag.p99()), beside),
+            Stream.of(direct, mongos).flatMap(Optional::stream).map(this::load)));
+    sheet.figure(
+        Format.millis(lag.p50()) + " ms",
+        "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
+        theirs.map(its -> Format.millis(its.p50()) + " ms through a mongos").orElse(""));
   }
 
   /**
@@ -210,39 +193,41 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Axis.counts("channels", points.stream().map(ConsumePoint::channels).toList()),
             unit,
             logarithmic);
-    for (String source : SOURCES) {
-      chart.line(
-          LineStyle.of(source),
-          points.stream()
-              .filter(each -> each.source().equals(source) && value.apply(each) != null)
-              .map(each -> new Spot(each.channels(), Objects.requireNonNull(value.apply(each))))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        bySource(points).filter(each -> value.apply(each) != null).toList(),
+        each -> LineStyle.of(each.source()),
+        each -> new Spot(each.channels(), Objects.requireNonNull(value.apply(each))));
+  }
+
+  /** Returns the points in the order of their sources. */
+  private static Stream<ConsumePoint> bySource(List<ConsumePoint> points) {
+    return SOURCES.stream()
+        .flatMap(source -> points.stream().filter(each -> each.source().equals(source)));
   }
 
   /** Adds a chart of percentile curves for each number of channels, from the points' logs. */
   private void percentiles(Section section, List<ConsumePoint> points) {
-    Map<Integer, Percentiles> curves = new LinkedHashMap<>();
-    for (String source : SOURCES) {
-      for (ConsumePoint point : points) {
-        String log = point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
-        if (point.source().equals(source) && behind(point).isPresent()) {
-          HdrLogs.merged(folder.resolve(point.folder()), log)
-              .ifPresent(
-                  histogram ->
-                      curves
-                          .computeIfAbsent(point.channels(), count -> new Percentiles())
-                          .add(LineStyle.of(source), histogram));
-        }
-      }
-    }
+    Map<Integer, Map<LineStyle, Histogram>> curves = new LinkedHashMap<>();
+    bySource(points)
+        .filter(point -> behind(point).isPresent())
+        .forEach(
+            point -> {
+              String log =
+                  point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
+              HdrLogs.merged(folder.resolve(point.folder()), log)
+                  .ifPresent(
+                      histogram ->
+                          curves
+                              .computeIfAbsent(point.channels(), count -> new LinkedHashMap<>())
+                              .put(LineStyle.of(point.source()), histogram));
+            });
     section.alike(
         curves.entrySet().stream()
             .map(
                 each ->
-                    each.getValue()
-                        .chart("Lag by percentile, " + Format.counted(each.getKey(), "channel")))
+                    Percentiles.chart(
+                        "Lag by percentile, " + Format.counted(each.getKey(), "channel"),
+                        each.getValue()))
             .toList());
   }
 
@@ -271,59 +256,46 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     return chart;
   }
 
-  private Table table(List<ConsumePoint> points) {
-    List<Column<ConsumePoint>> lags = new ArrayList<>();
+  private Columns<ConsumePoint> table(List<ConsumePoint> points) {
+    Columns<ConsumePoint> columns =
+        new Columns<>("", points)
+            .text("source", each -> each.source() + load(each).mark())
+            .text("order", ConsumePoint::order)
+            .of("channels", Format::whole, ConsumePoint::channels)
+            .of("procs", Format::whole, ConsumePoint::processes)
+            .of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
+            .means(
+                "rows per second of the measured time. For drain, this is the time from the opening"
+                    + " of the stream to the last row")
+            .of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
+            .means("milliseconds per 1,000 rows")
+            .of("cores", Format::hundredths, ConsumePoint::cores)
+            .means(
+                "processors that the consumers used, without routers and mongods. The columns MiB"
+                    + " (memory, RSS) and Mbit/s (events) are also of the consumers only")
+            .of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore)
+            .of("router cores", Format::hundredths, ConsumePoint::routerCores)
+            .of("mongod cores", Format::hundredths, ConsumePoint::mongodCores)
+            .of("MiB", Format::mebibytes, ConsumePoint::memoryBytes)
+            .of("Mbit/s", Format::decimal, ConsumePoint::mbitPerSecond);
     if (points.stream().anyMatch(each -> !each.kind().equals(ConsumePoint.DRAIN))) {
-      lags.add(Column.of("written/s", Format::rate, ConsumePoint::writtenPerSecond));
-      List<Column<ConsumePoint>> lag =
-          Column.latencies("lag", ConsumePoint::lag, "p50", "p90", "p99", "p99.9", "max");
-      lags.add(
-          lag.get(0)
-              .means(
-                  "ms from the commit until the consumer has the row, both by one clock. The"
-                      + " commit's time is the event's wallTime, which has whole ms, rounded down;"
-                      + " so the lag is up to 1 ms too long")
-              .missingIf(NO_LAG));
-      lags.addAll(lag.subList(1, lag.size()));
-      List<Column<ConsumePoint>> issued =
-          Column.latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99");
-      lags.add(
-          issued
-              .get(0)
-              .means("ms from the issue of the bulk write until the consumer has the row"));
-      lags.add(issued.get(1));
+      columns
+          .of("written/s", Format::rate, ConsumePoint::writtenPerSecond)
+          .latencies("lag", ConsumePoint::lag, "p50", "p90", "p99", "p99.9", "max")
+          .means(
+              "ms from the commit until the consumer has the row, both by one clock. The commit's"
+                  + " time is the event's wallTime, which has whole ms, rounded down; so the lag is"
+                  + " up to 1 ms too long")
+          .missingIf(NO_LAG)
+          .latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99")
+          .means("ms from the issue of the bulk write until the consumer has the row");
     }
-    return Table.of(
-        "",
-        points,
-        List.of(
-            Column.text("source", each -> each.source() + load(each).mark()),
-            Column.text("order", ConsumePoint::order),
-            Column.of("channels", Format::whole, ConsumePoint::channels),
-            Column.of("procs", Format::whole, ConsumePoint::processes),
-            Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
-                .means(
-                    "rows per second of the measured time. For drain, this is the time from the"
-                        + " opening of the stream to the last row"),
-            Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
-                .means("milliseconds per 1,000 rows"),
-            Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
-                .means(
-                    "processors that the consumers used, without routers and mongods. The columns"
-                        + " MiB (memory, RSS) and Mbit/s (events) are also of the consumers only"),
-            Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
-            Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
-            Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
-            Column.of("MiB", Format::mebibytes, ConsumePoint::memoryBytes),
-            Column.of("Mbit/s", Format::decimal, ConsumePoint::mbitPerSecond)),
-        lags,
-        List.of(
-            Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
-                .means(
-                    "acknowledged rows that did not arrive. The columns lost, doubled and out of"
-                        + " order count all rows of the point, also those outside of the measured"
-                        + " time"),
-            Column.of("doubled", Format::whole, ConsumePoint::doubled),
-            Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
+    return columns
+        .of("lost", Format::whole, ConsumePoint::lost)
+        .means(
+            "acknowledged rows that did not arrive. The columns lost, doubled and out of order"
+                + " count all rows of the point, also those outside of the measured time")
+        .of("doubled", Format::whole, ConsumePoint::doubled)
+        .of("out of order", Format::whole, ConsumePoint::outOfOrder);
   }
 }

@@ -12,14 +12,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,11 @@ final class PointSections {
    * its scale would compress the other lines.
    */
   private static final double OUT_OF_SIGHT = 10;
+
+  /** The legend of a column with {@link Point#errorPercent}. */
+  static final String ERROR =
+      "half the width of the 95 % confidence interval of ops/s, in % of ops/s; its samples are the"
+          + " rates in windows of one second";
 
   private final Results results;
   private final Path folder;
@@ -61,7 +68,7 @@ final class PointSections {
       return;
     }
     Optional<Comparison> comparison = Comparison.of(results);
-    List<String> pools = PoolVerdicts.of(results);
+    List<String> pools = Comparison.pools(results);
     pools.forEach(sheet::say);
     if (pools.isEmpty()) {
       sheet.say(comparison.map(Comparison::sentence).orElseGet(this::fastest));
@@ -84,12 +91,12 @@ final class PointSections {
         .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
   }
 
-  /** Returns the columns that identify a point. */
-  static List<Column<Point>> head(Function<Point, String> name) {
-    return List.of(
-        Column.text("mode", name),
-        Column.of("conns", Format::whole, point -> point.client().connections()),
-        Column.of("threads", Format::whole, Point::threads));
+  /** Begins a table of points with the columns that identify a point. */
+  static Columns<Point> head(String caption, List<Point> points, Function<Point, String> name) {
+    return new Columns<>(caption, points)
+        .text("mode", name)
+        .of("conns", Format::whole, point -> point.client().connections())
+        .of("threads", Format::whole, Point::threads);
   }
 
   private String marked(Point point) {
@@ -99,101 +106,77 @@ final class PointSections {
         + Load.of(point, results.machine()).mark();
   }
 
-  private static Column<Point> rate() {
-    return Column.of("ops/s", Format::rate, Point::throughput);
-  }
-
-  private static Column<Point> rounds() {
-    return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
+  private Columns<Point> rates(String caption) {
+    return head(caption, points, this::marked)
+        .of("ops/s", Format::rate, Point::throughput)
+        .text("rounds", point -> Format.range(point.done().rounds(), Format::rate))
         .means(
             "ops/s of the slowest and the fastest round; all other figures are from the median"
                 + " round")
         .missingIf("n = 1");
   }
 
-  private static List<Column<Point>> limits() {
-    return List.of(
-        Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
-            .means(
-                "threads / mean round trip of the operations. More operations a second are not"
-                    + " possible, because each thread waits for a reply before its next operation")
-            .missingIf("no round trips between hosts"),
-        Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
-            .withBars(point -> bars(point.ofLimit())));
+  private static Columns<Point> limits(Columns<Point> columns) {
+    return columns
+        .of("limit", Format::rate, point -> point.bounds().limit())
+        .means(
+            "threads / mean round trip of the operations. More operations a second are not"
+                + " possible, because each thread waits for a reply before its next operation")
+        .missingIf("no round trips between hosts")
+        .bars(
+            "% of limit",
+            point -> Format.percent(point.ofLimit()),
+            point -> point.ofLimit() == null ? List.of() : List.of(Math.min(1, point.ofLimit())));
   }
 
-  private static List<Double> bars(@Nullable Double fraction) {
-    return fraction == null ? List.of() : List.of(Math.min(1, fraction));
-  }
-
-  private Column<Point> share() {
-    List<String> shards = results.shards();
-    return Column.<Point>text(
-            "share %",
-            point ->
-                point.evidence().share().isEmpty()
-                    ? Format.NONE
-                    : shards.stream()
-                        .map(
-                            shard ->
-                                Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
-                        .collect(Collectors.joining("/")))
+  private Columns<Point> shares(Columns<Point> columns) {
+    return columns
+        .bars("share %", this::share, point -> shareByShard(point).toList())
         .means(
             "each shard's share of the operations ("
-                + String.join(" / ", shards)
+                + String.join(" / ", results.shards())
                 + "), by the shards' own counters")
-        .withBars(
-            point ->
-                shards.stream()
-                    .map(shard -> point.evidence().share().getOrDefault(shard, 0.0))
-                    .toList());
-  }
-
-  private static Column<Point> besideOwner() {
-    return Column.<Point>of(
-            "near owner %", Format::percent, point -> point.evidence().besideOwner())
+        .of("near owner %", Format::percent, point -> point.evidence().besideOwner())
         .means(
             "share of operations that reached the owning shard from a router on that shard's host,"
                 + " in samples taken at the shards");
   }
 
+  private String share(Point point) {
+    return point.evidence().share().isEmpty()
+        ? Format.NONE
+        : shareByShard(point).map(Format::percent).collect(Collectors.joining("/"));
+  }
+
+  private Stream<Double> shareByShard(Point point) {
+    return results.shards().stream()
+        .map(shard -> point.evidence().share().getOrDefault(shard, 0.0));
+  }
+
   /** Returns all points in one table, for a terminal. */
   private Section overview(String experiment) {
-    List<Column<Point>> latencies = new ArrayList<>();
+    Columns<Point> columns =
+        limits(
+            rates("Latencies in ms").of("+-%", Format::decimal, Point::errorPercent).means(ERROR));
     for (String operation : results.operations()) {
-      latencies.addAll(
-          Column.latencies(
-              operation.toLowerCase(Locale.ROOT),
-              point -> point.latencies().byOperation().get(operation),
-              "mean",
-              "p50",
-              "p95",
-              "p99"));
+      columns.latencies(
+          operation.toLowerCase(Locale.ROOT),
+          point -> point.latencies().byOperation().get(operation),
+          "mean",
+          "p50",
+          "p95",
+          "p99");
     }
+    columns.of("errors", Format::whole, Point::errors);
     return new Section("points", "Points", Medium.TERMINAL)
         .say(experiment)
         .table(
-            Table.of(
-                "Latencies in ms",
-                points,
-                head(this::marked),
-                List.of(rate(), rounds()),
-                List.of(
-                    Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
-                        .means(
-                            "half the width of the 95 % confidence interval of ops/s, in % of"
-                                + " ops/s; its samples are the rates in windows of one second")),
-                limits(),
-                latencies,
-                List.of(
-                    Column.of("errors", Format::whole, Point::errors),
-                    share(),
-                    besideOwner(),
-                    Column.<Point>of(
-                            "cpu us/op",
-                            Format::whole,
-                            point -> point.cpu() == null ? null : point.cpu().total())
-                        .means("processor time of client, routers, mongods and links"))));
+            shares(columns)
+                .of(
+                    "cpu us/op",
+                    Format::whole,
+                    point -> point.cpu() == null ? null : point.cpu().total())
+                .means("processor time of client, routers, mongods and links"));
   }
 
   private Section throughput(String experiment) {
@@ -202,67 +185,48 @@ final class PointSections {
       section.chart(throughputChart());
     }
     return section.table(
-        Table.of(
-            "",
-            points,
-            head(this::marked),
-            List.of(rate(), rounds()),
-            limits(),
-            List.of(
-                Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
-                    .means(
-                        "connections / mean round trip: the limit if all operations use the pool of"
-                            + " one router")
-                    .missingIf("no round trips between hosts"),
-                Column.of("errors", Format::whole, Point::errors))));
+        limits(rates(""))
+            .of("pool bound", Format::rate, point -> point.bounds().poolLimit())
+            .means(
+                "connections / mean round trip: the limit if all operations use the pool of one"
+                    + " router")
+            .missingIf("no round trips between hosts")
+            .of("errors", Format::whole, Point::errors));
   }
 
   private LineChart throughputChart() {
     LineChart chart =
-        new LineChart(
-            "Throughput by threads, in operations per second",
-            Axis.counts("threads", threads),
-            "operations per second",
-            true);
-    double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
-    bound(
-        chart,
-        "closed-loop limit",
-        point -> point.bounds().limit(),
-        point -> true,
-        OUT_OF_SIGHT * reached);
-    bound(
-        chart,
-        "pool bound",
-        point -> point.bounds().poolLimit(),
-        point -> point.client().connections() == usualPool,
-        OUT_OF_SIGHT * reached);
-    for (Client client : clientsInOrder()) {
-      chart.line(
-          LineStyle.of(client, usualPool),
-          of(client).stream()
-              .map(
-                  point ->
-                      new Spot(
-                          point.threads(),
-                          point.throughput(),
-                          Collections.min(point.done().rounds()),
-                          Collections.max(point.done().rounds())))
-              .toList());
-    }
-    return chart;
+        chart("Throughput by threads, in operations per second", "operations per second");
+    double most = OUT_OF_SIGHT * points.stream().mapToDouble(Point::throughput).max().orElse(1);
+    List<Point> usual =
+        points.stream().filter(point -> point.client().connections() == usualPool).toList();
+    bound(chart, "closed-loop limit", points, point -> point.bounds().limit(), most);
+    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), most);
+    return chart.lines(
+        byClient(points),
+        this::style,
+        point ->
+            new Spot(
+                point.threads(),
+                point.throughput(),
+                Collections.min(point.done().rounds()),
+                Collections.max(point.done().rounds())));
   }
 
-  private List<Client> clientsInOrder() {
+  private LineChart chart(String caption, String unit) {
+    return new LineChart(caption, Axis.counts("threads", threads), unit, true);
+  }
+
+  private LineStyle style(Point point) {
+    return LineStyle.of(point.client(), usualPool);
+  }
+
+  private static List<Point> byClient(List<Point> points) {
     return points.stream()
-        .map(Point::client)
-        .distinct()
-        .sorted(Comparator.<Client>comparingInt(Client::connections).thenComparing(Client.ORDER))
+        .sorted(
+            Comparator.<Point>comparingInt(point -> point.client().connections())
+                .thenComparing(Point::client, Client.ORDER))
         .toList();
-  }
-
-  private List<Point> of(Client client) {
-    return points.stream().filter(point -> point.client().equals(client)).toList();
   }
 
   /**
@@ -272,13 +236,13 @@ final class PointSections {
   private void bound(
       LineChart chart,
       String name,
+      List<Point> which,
       Function<Point, @Nullable Double> value,
-      Predicate<Point> which,
       double most) {
     List<Spot> spots = new ArrayList<>();
     for (int count : threads) {
-      points.stream()
-          .filter(which.and(point -> point.threads() == count && value.apply(point) != null))
+      which.stream()
+          .filter(point -> point.threads() == count && value.apply(point) != null)
           .mapToDouble(value::apply)
           .average()
           .ifPresent(average -> spots.add(new Spot(count, average)));
@@ -298,17 +262,19 @@ final class PointSections {
           Stream.of("mean", "p95", "p99").map(figure -> latencyChart(operation, figure)).toList());
     }
     section.table(
-        Table.of(
-            operation + " latency in ms",
-            points.stream()
-                .filter(point -> point.latencies().byOperation().containsKey(operation))
-                .toList(),
-            head(this::marked),
-            List.of(Column.of("count", Format::whole, each -> its(each, operation).figure("n"))),
-            Column.latencies(
-                "", each -> its(each, operation), "mean", "p50", "p95", "p99", "p99.9", "max")));
+        head(operation + " latency in ms", with(operation), this::marked)
+            .of("count", Format::whole, each -> its(each, operation).figure("n"))
+            .latencies(
+                "", each -> its(each, operation), "mean", "p50", "p95", "p99", "p99.9", "max"));
     percentiles(section, operation);
     return section;
+  }
+
+  /** Returns the points that have executed this kind of operation. */
+  private List<Point> with(String operation) {
+    return points.stream()
+        .filter(point -> point.latencies().byOperation().containsKey(operation))
+        .toList();
   }
 
   private static LatencySummary its(Point point, String operation) {
@@ -317,56 +283,45 @@ final class PointSections {
 
   private LineChart latencyChart(String operation, String figure) {
     LineChart chart =
-        new LineChart(
+        chart(
             operation + " latency by threads, " + figure + ", in milliseconds",
-            Axis.counts("threads", threads),
-            "ms (" + figure + ")",
-            true);
+            "ms (" + figure + ")");
     if (figure.equals("mean")) {
       bound(
           chart,
           "mean round trip",
+          points,
           point -> point.bounds().meanRoundTripMillis(),
-          point -> true,
           Double.MAX_VALUE);
     }
-    for (Client client : clientsInOrder()) {
-      chart.line(
-          LineStyle.of(client, usualPool),
-          of(client).stream()
-              .filter(point -> point.latencies().byOperation().containsKey(operation))
-              .map(point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        byClient(with(operation)),
+        this::style,
+        point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000));
   }
 
   /** Adds percentile curves by number of threads, from the points' logs. */
   private void percentiles(Section section, String operation) {
     List<LineChart> charts = new ArrayList<>();
     for (int count : threads) {
-      Percentiles curves = new Percentiles();
+      Map<LineStyle, Histogram> curves = new LinkedHashMap<>();
       for (Point point : points) {
         if (point.threads() == count && !point.folder().isEmpty()) {
           HdrLogs.merged(folder.resolve(point.folder()), operation)
-              .ifPresent(log -> curves.add(LineStyle.of(point.client(), usualPool), log));
+              .ifPresent(log -> curves.put(style(point), log));
         }
       }
       charts.add(
-          curves.chart(
+          Percentiles.chart(
               "%s latency by percentile at %s, in milliseconds"
-                  .formatted(operation, Format.counted(count, "thread"))));
+                  .formatted(operation, Format.counted(count, "thread")),
+              curves));
     }
     section.alike(charts);
   }
 
   private Section shares() {
     return new Section("shards", "Shards and routers", Medium.PAGE)
-        .table(
-            Table.of(
-                "Operations by shard",
-                points,
-                head(this::marked),
-                List.of(share(), besideOwner())));
+        .table(shares(head("Operations by shard", points, this::marked)));
   }
 }

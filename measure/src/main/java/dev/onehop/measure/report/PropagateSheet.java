@@ -4,7 +4,6 @@ import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +32,23 @@ record PropagateSheet(PropagateResults results) {
           "another program repeats a read with read concern majority until it finds the object, so"
               + " the time is up to one read too long");
 
+  private static final Map<String, String> LEGENDS =
+      Map.of(
+          "seen",
+          "for each object, from the intended time of its write until its event has arrived",
+          "from begin",
+          "from the start of the object's write until its event has arrived",
+          "test",
+          "from the start of a test until its signals have arrived. After all objects, the test"
+              + " writes one signal to each shard",
+          "live",
+          "from the subscription until all documents, and the signals written after them, have"
+              + " arrived");
+
+  private static final List<String> FIGURES = List.of("p50", "p99", "max", "mean");
+  private static final List<String> ALL_FIGURES =
+      List.of("p50", "p90", "p99", "p99.9", "max", "mean");
+
   Sheet sheet() {
     Sheet sheet =
         new Sheet(
@@ -40,13 +56,12 @@ record PropagateSheet(PropagateResults results) {
             results,
             "The HdrHistogram logs (.hlog) are in the folders of the measurements.");
     sheet.limit(noops());
-    Map<String, List<PropagateMeasurement>> names =
-        grouped(results.measurements(), PropagateMeasurement::name);
-    names.forEach(
-        (name, measurements) -> {
-          compare(sheet, name, measurements);
-          sheet.add(section(name, measurements));
-        });
+    grouped(results.measurements(), PropagateMeasurement::name)
+        .forEach(
+            (name, measurements) -> {
+              compare(sheet, name, measurements);
+              sheet.add(section(name, measurements));
+            });
     return sheet;
   }
 
@@ -74,11 +89,11 @@ record PropagateSheet(PropagateResults results) {
 
   /** Compares the median by the fastest stream of the shards with the median through a mongos. */
   private static void compare(Sheet sheet, String name, List<PropagateMeasurement> measurements) {
-    Map<String, List<PropagateMeasurement>> tests = grouped(measurements, PropagateSheet::title);
-    String first = tests.keySet().iterator().next();
-    Optional<PropagateMeasurement> mongos = of(tests.get(first), MONGOS);
-    Optional<PropagateMeasurement> shards =
-        of(tests.get(first), "ordered").or(() -> of(tests.get(first), "shards"));
+    String first = title(measurements.get(0));
+    List<PropagateMeasurement> tests =
+        measurements.stream().filter(each -> title(each).equals(first)).toList();
+    Optional<PropagateMeasurement> mongos = of(tests, MONGOS);
+    Optional<PropagateMeasurement> shards = of(tests, "ordered").or(() -> of(tests, "shards"));
     if (mongos.isEmpty() || shards.isEmpty()) {
       return;
     }
@@ -101,16 +116,14 @@ record PropagateSheet(PropagateResults results) {
   }
 
   private static Optional<PropagateMeasurement> of(
-      @Nullable List<PropagateMeasurement> measurements, String path) {
-    return measurements == null
-        ? Optional.empty()
-        : measurements.stream()
-            .filter(each -> each.path().equals(path) && each.latency().count() > 0)
-            .findFirst();
+      List<PropagateMeasurement> measurements, String path) {
+    return measurements.stream()
+        .filter(each -> each.path().equals(path) && each.latency().count() > 0)
+        .findFirst();
   }
 
-  private static Map<String, List<PropagateMeasurement>> grouped(
-      List<PropagateMeasurement> measurements, Function<PropagateMeasurement, String> by) {
+  private static <K> Map<K, List<PropagateMeasurement>> grouped(
+      List<PropagateMeasurement> measurements, Function<PropagateMeasurement, K> by) {
     return measurements.stream()
         .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
   }
@@ -146,10 +159,7 @@ record PropagateSheet(PropagateResults results) {
         section.say(path + ": " + PATH_TEXTS.get(path) + ".");
       }
     }
-    measurements.stream()
-        .collect(
-            Collectors.groupingBy(
-                PropagateMeasurement::documents, LinkedHashMap::new, Collectors.toList()))
+    grouped(measurements, PropagateMeasurement::documents)
         .forEach(
             (documents, some) -> {
               String size = Format.counted(documents, "object");
@@ -184,15 +194,19 @@ record PropagateSheet(PropagateResults results) {
             Axis.counts(label, sizes),
             "ms",
             true);
-    for (String path : sizes.size() < 2 ? List.<String>of() : PATHS) {
-      chart.line(
-          LineStyle.of(path),
-          measurements.stream()
-              .filter(each -> each.path().equals(path))
-              .map(each -> new Spot(size.applyAsInt(each), whole(each).p50() / 1000.0))
-              .toList());
-    }
-    return chart;
+    return sizes.size() < 2
+        ? chart
+        : chart.lines(
+            byPath(measurements),
+            each -> LineStyle.of(each.path()),
+            each -> new Spot(size.applyAsInt(each), whole(each).p50() / 1000.0));
+  }
+
+  /** Returns the measurements in the order of their paths. */
+  private static List<PropagateMeasurement> byPath(List<PropagateMeasurement> measurements) {
+    return PATHS.stream()
+        .flatMap(path -> measurements.stream().filter(each -> each.path().equals(path)))
+        .toList();
   }
 
   /** Returns the times of whole tests; the latencies if tests were not timed. */
@@ -218,72 +232,40 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** A row of a table: a figure. The table has a column for each path. */
-  private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
-
-  private static Table table(String title, List<PropagateMeasurement> paths) {
+  /** Returns a table with a row for each figure and a column for each path. */
+  private static Table table(String title, List<PropagateMeasurement> measurements) {
+    List<PropagateMeasurement> paths = byPath(measurements);
     boolean writes = paths.stream().anyMatch(each -> !isRead(each));
-    List<Figure> figures = new ArrayList<>();
-    add(figures, writes ? "seen" : "live", paths, PropagateMeasurement::latency, true);
-    add(figures, "from begin", paths, PropagateMeasurement::service, false);
-    add(figures, isLoad(paths.get(0)) ? "live" : "test", paths, PropagateMeasurement::test, false);
-    add(figures, "read", paths, PropagateMeasurement::snapshot, false);
-    figures.add(new Figure("lost", "", each -> Format.whole(each.lost())));
-    figures.add(new Figure("doubled", "", each -> Format.whole(each.doubled())));
-    List<Column<Figure>> columns = new ArrayList<>();
-    columns.add(Column.text("", Figure::name));
-    for (String path : PATHS) {
-      paths.stream()
-          .filter(each -> each.path().equals(path))
-          .forEach(each -> columns.add(Column.text(path, figure -> figure.of().apply(each))));
-    }
-    return Table.of(title + "; times in ms", figures, columns)
-        .noting(
-            figures.stream()
-                .filter(figure -> !figure.legend().isEmpty())
-                .map(figure -> figure.name() + ": " + figure.legend())
-                .toList());
+    boolean loads = measurements.stream().anyMatch(PropagateSheet::isLoad);
+    Columns<PropagateMeasurement> figures =
+        new Columns<>(title + "; times in ms", paths).text("", PropagateMeasurement::path);
+    add(figures, writes ? "seen" : "live", paths, PropagateMeasurement::latency, ALL_FIGURES);
+    add(figures, "from begin", paths, PropagateMeasurement::service, FIGURES);
+    add(figures, loads ? "live" : "test", paths, PropagateMeasurement::test, FIGURES);
+    add(figures, "read", paths, PropagateMeasurement::snapshot, FIGURES);
+    return figures
+        .of("lost", Format::whole, PropagateMeasurement::lost)
+        .of("doubled", Format::whole, PropagateMeasurement::doubled)
+        .transposed();
   }
 
+  /** Adds the figures of a latency if a path has this latency. */
   private static void add(
-      List<Figure> figures,
+      Columns<PropagateMeasurement> columns,
       String name,
       List<PropagateMeasurement> paths,
       Function<PropagateMeasurement, @Nullable LatencySummary> of,
-      boolean all) {
+      List<String> figures) {
     if (paths.stream().map(of).noneMatch(Objects::nonNull)) {
       return;
     }
-    String legend = LEGENDS.getOrDefault(name, "");
-    for (String figure :
-        all
-            ? List.of("n", "p50", "p90", "p99", "p99.9", "max", "mean")
-            : List.of("n", "p50", "p99", "max", "mean")) {
-      figures.add(
-          new Figure(
-              name + " " + figure,
-              figure.equals("n") ? legend : "",
-              each -> {
-                LatencySummary times = of.apply(each);
-                return times == null || times.count() == 0
-                    ? Format.NONE
-                    : figure.equals("n")
-                        ? Format.whole(times.figure(figure))
-                        : Format.millis(times.figure(figure));
-              }));
-    }
+    columns
+        .latencies(name, each -> counted(of.apply(each)), "n")
+        .means(LEGENDS.getOrDefault(name, ""));
+    figures.forEach(figure -> columns.latencies(name, each -> counted(of.apply(each)), figure));
   }
 
-  private static final Map<String, String> LEGENDS =
-      Map.of(
-          "seen",
-          "for each object, from the intended time of its write until its event has arrived",
-          "from begin",
-          "from the start of the object's write until its event has arrived",
-          "test",
-          "from the start of a test until its signals have arrived. After all objects, the test"
-              + " writes one signal to each shard",
-          "live",
-          "from the subscription until all documents, and the signals written after them, have"
-              + " arrived");
+  private static @Nullable LatencySummary counted(@Nullable LatencySummary times) {
+    return times == null || times.count() == 0 ? null : times;
+  }
 }
