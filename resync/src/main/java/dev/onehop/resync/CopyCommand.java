@@ -52,8 +52,7 @@ final class CopyCommand {
                     process.exitValue(),
                     String.join(
                         "; ",
-                        lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()))),
-            null);
+                        lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()))));
       }
     } finally {
       if (process != null) {

@@ -199,7 +199,7 @@ final class FolderCopy {
             FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
           channel.force(true);
           if (!shared && checksum(channel) != checksums.getOrDefault(file, -1L)) {
-            throw Failure.run(copy + " differs from the source", null);
+            throw Failure.run(copy + " differs from the source");
           }
         }
       }

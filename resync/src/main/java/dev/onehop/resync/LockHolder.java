@@ -113,8 +113,7 @@ final class LockHolder implements AutoCloseable {
     try {
       if (!process.end(START)) {
         throw Failure.run(
-            member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying",
-            null);
+            member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying");
       }
       if (mayBeLocked && process.awaitEnd(Duration.ZERO) != 0) {
         unlockFromHere();

@@ -121,8 +121,7 @@ public final class NewMember {
       requireRunning();
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
-            "%s did not reply within %s".formatted(target.host(), Progress.about(plan.patience())),
-            null);
+            "%s did not reply within %s".formatted(target.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -247,8 +246,7 @@ public final class NewMember {
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
             "%s did not catch up within %s"
-                .formatted(target.host(), Progress.about(plan.patience())),
-            null);
+                .formatted(target.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -336,8 +334,7 @@ public final class NewMember {
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
       throw Failure.run(
-          "the log of " + target.host() + " shows another sync method than planned: " + wrong,
-          null);
+          "the log of " + target.host() + " shows another sync method than planned: " + wrong);
     }
     if (right != null) {
       Matcher statistics = STATISTICS.matcher(right);
@@ -370,8 +367,7 @@ public final class NewMember {
     if (its != null && !its.isAlive() && its.exitValue() != 0) {
       throw Failure.run(
           "the server of %s ended with exit code %d%s"
-              .formatted(target.host(), its.exitValue(), lastOutput()),
-          null);
+              .formatted(target.host(), its.exitValue(), lastOutput()));
     }
   }
 

@@ -86,7 +86,7 @@ final class ReplicaSetStatus implements AutoCloseable {
         reason = Failure.firstLine(e);
       }
     }
-    throw Failure.run("cannot use the replica set of --url: " + reason, null);
+    throw Failure.run("cannot use the replica set of --url: " + reason);
   }
 
   /** The set's configuration from its primary. */

@@ -107,8 +107,7 @@ public final class Resync {
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
             "%s did not catch up within %s"
-                .formatted(source.host(), Progress.about(plan.patience())),
-            null);
+                .formatted(source.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }

@@ -62,7 +62,7 @@ record HttpApi(Program program, String success, String error) {
 
   /** Returns a failure with the program's reason. */
   Failure failed(String path, String reason) {
-    return Failure.run("%s failed at %s: %s".formatted(program.name(), path, reason), null);
+    return Failure.run("%s failed at %s: %s".formatted(program.name(), path, reason));
   }
 
   private static HttpRequest.Builder post(String body) {

@@ -65,7 +65,7 @@ final class MigrationVerifier implements ToolProcess.Verifier {
     boolean done = progress.path("phase").asText().equals("idle") && progress.has("generation");
     if (done
         && tasks.path("failedTasks").asInt() + tasks.path("metadataMismatchTasks").asInt() > 0) {
-      throw Failure.run(program.name() + " found differences: " + tasks, null);
+      throw Failure.run(program.name() + " found differences: " + tasks);
     }
     return done && tasks.path("totalTasks").asInt() > 0;
   }

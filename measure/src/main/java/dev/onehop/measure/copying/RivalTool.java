@@ -127,7 +127,7 @@ abstract class RivalTool implements ToolProcess.Copier {
     long begun = System.nanoTime();
     while (!pause()) {
       if (System.nanoTime() - begun > PAUSING.toNanos()) {
-        throw Failure.run(program.name() + " cannot be paused", null);
+        throw Failure.run(program.name() + " cannot be paused");
       }
       Thread.sleep(100);
     }

@@ -105,7 +105,7 @@ final class BenchReplicaSet implements AutoCloseable {
         // The server is not ready yet.
       }
       if (System.nanoTime() - end > 0) {
-        throw Failure.run("waited " + START.toSeconds() + " s for " + what, null);
+        throw Failure.run("waited " + START.toSeconds() + " s for " + what);
       }
       Thread.sleep(20);
     }
