@@ -8,8 +8,10 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
@@ -102,11 +104,41 @@ public final class Member implements AutoCloseable {
    * @throws Failure if the command fails
    */
   Document require(String command) {
+    return require(new Document(command, 1));
+  }
+
+  /**
+   * Runs a command on the database {@code admin}; a failure ends the run.
+   *
+   * @throws Failure if the command fails
+   */
+  Document require(Document command) {
     try {
       return admin(command);
     } catch (MongoException e) {
-      throw Failure.run(host + ": " + command + ": " + Failure.firstLine(e), e);
+      String name = command.keySet().iterator().next();
+      throw Failure.run(host + ": " + name + ": " + Failure.firstLine(e), e);
     }
+  }
+
+  /**
+   * Changes the members in the set's configuration. This member must be the primary.
+   *
+   * @param change changes the list of the configuration's members
+   * @throws MongoException if the change fails
+   */
+  public void reconfigure(Consumer<List<Document>> change) {
+    Document config = require("replSetGetConfig").get("config", Document.class);
+    List<Document> members = new ArrayList<>(config.getList("members", Document.class));
+    change.accept(members);
+    config.append("members", members).append("version", config.getInteger("version") + 1);
+    config.remove("term"); // The primary sets the term.
+    admin(new Document("replSetReconfig", config));
+  }
+
+  /** A number in a reply; 0 if the reply does not have it. */
+  static long number(Document reply, String field) {
+    return reply.get(field) instanceof Number number ? number.longValue() : 0;
   }
 
   /** The time of the member's last write; zero if the server does not report it. */

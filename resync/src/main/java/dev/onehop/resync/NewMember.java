@@ -8,11 +8,11 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.bson.BsonTimestamp;
@@ -59,7 +59,6 @@ public final class NewMember {
   private final Progress progress;
   private @Nullable Process process;
   private @Nullable Path output;
-  private boolean started;
   private boolean added;
   private boolean answered;
   private @Nullable BsonTimestamp goal;
@@ -98,7 +97,6 @@ public final class NewMember {
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectOutput(output.toFile())
               .start();
-      started = true;
     } catch (IOException e) {
       throw Failure.run("cannot run --start: " + Failure.firstLine(e), e);
     }
@@ -165,8 +163,7 @@ public final class NewMember {
     // Set before the command: if its reply is lost, the primary may still have made the change.
     added = true;
     reconfigure(
-        config -> {
-          List<Document> members = config.getList("members", Document.class);
+        members -> {
           int id = members.stream().mapToInt(member -> member.getInteger("_id")).max().orElse(0);
           members.add(
               new Document("_id", id + 1)
@@ -177,26 +174,16 @@ public final class NewMember {
         });
   }
 
-  /** A change of the set's configuration. */
-  private interface Change {
-    void apply(Document config);
-  }
-
-  private void reconfigure(Change change) throws InterruptedException {
+  private void reconfigure(Consumer<List<Document>> change) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (true) {
-      Document config = set.config();
-      config.put("members", new ArrayList<>(config.getList("members", Document.class)));
-      change.apply(config);
-      config.put("version", config.getInteger("version") + 1);
-      config.remove("term"); // The primary sets the term.
       try {
-        set.primary().admin(new Document("replSetReconfig", config));
+        set.primary().reconfigure(change);
         return;
       } catch (MongoCommandException e) {
         if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
           throw Failure.run(
-              "cannot change the members of the replica" + " set: " + e.getErrorMessage(), e);
+              "cannot change the members of the replica set: " + e.getErrorMessage(), e);
         }
         Thread.sleep(POLL_MILLIS);
       }
@@ -270,7 +257,7 @@ public final class NewMember {
       progress.state(target.host() + ": " + memberState(status));
       return false;
     }
-    long copied = number(sync.get("approxTotalBytesCopied"));
+    long copied = Member.number(sync, "approxTotalBytesCopied");
     boolean moved = copied > copiedLogically;
     copiedLogically = Math.max(copied, copiedLogically);
     progress.state(
@@ -278,8 +265,8 @@ public final class NewMember {
             .formatted(
                 target.host(),
                 copied >> 20,
-                number(sync.get("approxTotalDataSize")) >> 20,
-                number(sync.get("appliedOps"))));
+                Member.number(sync, "approxTotalDataSize") >> 20,
+                Member.number(sync, "appliedOps")));
     return moved;
   }
 
@@ -305,10 +292,6 @@ public final class NewMember {
       case 5 -> "starting, initial sync";
       default -> "state " + state;
     };
-  }
-
-  private static long number(@Nullable Object value) {
-    return value instanceof Number number ? number.longValue() : 0;
   }
 
   /**
@@ -394,15 +377,10 @@ public final class NewMember {
   boolean undo() throws InterruptedException {
     if (added) {
       reconfigure(
-          config ->
-              config
-                  .getList("members", Document.class)
-                  .removeIf(member -> member.getString("host").equals(target.host())));
+          members -> members.removeIf(member -> member.getString("host").equals(target.host())));
       added = false;
     }
-    if (started) {
-      stop();
-    }
+    stop();
     return !answers(target) && plan.start() != null;
   }
 
@@ -419,7 +397,10 @@ public final class NewMember {
   }
 
   private void stop() throws InterruptedException {
-    Process its = Objects.requireNonNull(process);
+    Process its = process;
+    if (its == null) {
+      return;
+    }
     if (its.isAlive()) {
       kill(its.toHandle());
       its.waitFor();

@@ -196,12 +196,10 @@ final class BenchReplicaSet implements AutoCloseable {
 
   /** Removes a member from the set, ends its server and deletes its data. */
   void remove(Target target, ProcessHandle process) throws InterruptedException {
-    Document config = primary().admin("replSetGetConfig").get("config", Document.class);
-    List<Document> left = new ArrayList<>(config.getList("members", Document.class));
-    left.removeIf(member -> member.getString("host").equals(target.host()));
-    config.append("members", left).append("version", config.getInteger("version") + 1);
-    config.remove("term");
-    primary().admin(new Document("replSetReconfig", config));
+    primary()
+        .reconfigure(
+            members ->
+                members.removeIf(member -> member.getString("host").equals(target.host())));
     NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
     delete(folderOf(target));
