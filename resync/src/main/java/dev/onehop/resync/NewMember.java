@@ -356,12 +356,9 @@ public final class NewMember {
 
   private String lastOutput() {
     try {
-      List<String> lines = Files.readAllLines(Objects.requireNonNull(output));
-      return lines.isEmpty()
-          ? ""
-          : ":\n"
-              + String.join(
-                  "\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));
+      List<String> lines =
+          CopyCommand.lastLines(Objects.requireNonNull(output), OUTPUT_LINES);
+      return lines.isEmpty() ? "" : ":\n" + String.join("\n", lines);
     } catch (IOException e) {
       return "";
     }
