@@ -111,7 +111,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   private void requireNoMember(Document config, List<Document> states, Target target) {
-    boolean known = ReplicaSetStatus.entry(config, target.host()) != null;
+    boolean known = !find(members(config), "host", target.host()).isEmpty();
     if (known != plan.rebuild()) {
       throw Failure.usage(
           target.host()
@@ -119,7 +119,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                   ? " is already a member of the replica set; remove it first, or give --rebuild"
                   : " is not a member of the replica set, but --rebuild needs a member"));
     }
-    Document report = report(states, target.host());
+    Document report = find(states, "name", target.host());
     if (known && Member.number(report, "health") == 1) {
       throw Failure.usage(
           "%s is up, in state %s; stop it before the rebuild"
@@ -178,7 +178,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private String source(Document config, List<Document> states) {
     String named = plan.source();
     if (named == null) {
-      return config.getList("members", Document.class).stream()
+      return members(config).stream()
           .filter(member -> member.getBoolean("hidden", false))
           .map(member -> member.getString("host"))
           .filter(host -> state(states, host) == SECONDARY)
@@ -189,7 +189,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                       "the replica set has no hidden secondary; use --source to name the member to"
                           + " lock"));
     }
-    if (ReplicaSetStatus.entry(config, named) == null) {
+    if (find(members(config), "host", named).isEmpty()) {
       throw Failure.usage("--source " + named + " is not a member of the replica set");
     }
     int state = state(states, named);
@@ -206,19 +206,22 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   private static int state(List<Document> states, String host) {
-    return report(states, host).getInteger("state", -1);
+    return find(states, "name", host).getInteger("state", -1);
   }
 
-  /** Returns the primary's report about a member; empty if there is none. */
-  private static Document report(List<Document> states, String host) {
-    return states.stream()
-        .filter(state -> state.getString("name").equalsIgnoreCase(host))
+  private static List<Document> members(Document config) {
+    return config.getList("members", Document.class);
+  }
+
+  /** Returns the document with a host in this field; empty if there is none. */
+  private static Document find(List<Document> documents, String field, String host) {
+    return documents.stream()
+        .filter(document -> document.getString(field).equalsIgnoreCase(host))
         .findFirst()
         .orElseGet(Document::new);
   }
 
-  private void requireSameVersions(Member source, String version)
-      throws IOException, InterruptedException {
+  private void requireSameVersions(Member source, String version) throws InterruptedException {
     Document there = compatibility(source);
     if (!there.equals(compatibility(set.primary())) || there.containsKey("targetVersion")) {
       throw Failure.usage(
@@ -416,7 +419,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     }
     int voting = 0;
     int left = 0;
-    for (Document member : config.getList("members", Document.class)) {
+    for (Document member : members(config)) {
       if (Member.number(member, "votes") > 0) {
         voting++;
         String host = member.getString("host");

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /** The configuration and state of a replica set, and a connection to each member in use. */
 final class ReplicaSetStatus implements AutoCloseable {
@@ -97,16 +96,6 @@ final class ReplicaSetStatus implements AutoCloseable {
   /** The states of the members, as the primary reports them. */
   List<Document> states() {
     return primary().require("replSetGetStatus").getList("members", Document.class);
-  }
-
-  /** A member's entry in the configuration; null if there is none. */
-  static @Nullable Document entry(Document config, String host) {
-    for (Document member : config.getList("members", Document.class)) {
-      if (member.getString("host").equalsIgnoreCase(host)) {
-        return member;
-      }
-    }
-    return null;
   }
 
   @Override
