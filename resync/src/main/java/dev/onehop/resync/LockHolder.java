@@ -109,7 +109,10 @@ final class LockHolder implements AutoCloseable {
    */
   @Override
   public void close() {
-    boolean interrupted = Thread.interrupted();
+    Interruption.suspend(this::end);
+  }
+
+  private void end() {
     try {
       if (!process.end(START)) {
         throw Failure.run(
@@ -119,9 +122,6 @@ final class LockHolder implements AutoCloseable {
         unlockFromHere();
       }
     } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }

@@ -85,7 +85,7 @@ public final class Resync {
           outcomes.add(join(members.get(i), target, checked, copied, begun));
         }
       } catch (InterruptedException | RuntimeException e) {
-        undo(members, outcomes.size(), e);
+        Interruption.suspend(() -> undo(members, outcomes.size(), e));
         throw e;
       }
       return outcomes;
@@ -163,12 +163,8 @@ public final class Resync {
       }
       return copied;
     } catch (IOException | InterruptedException | RuntimeException e) {
-      boolean interrupted = Thread.interrupted();
       progress.phase("cleaning up");
-      plan.folders().forEach(this::discard);
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      Interruption.suspend(() -> plan.folders().forEach(this::discard));
       if (e instanceof IOException failure) {
         throw Failure.run("the copy failed: " + Failure.reason(failure), failure);
       }
@@ -260,7 +256,6 @@ public final class Resync {
 
   /** Removes the members that have not caught up. */
   private void undo(List<NewMember> members, int done, Exception failure) {
-    boolean interrupted = Thread.interrupted();
     progress.phase("cleaning up");
     for (int i = done; i < plan.targets().size(); i++) {
       Target target = plan.targets().get(i);
@@ -276,9 +271,6 @@ public final class Resync {
         failure.addSuppressed(e);
         progress.note("Cleaning up " + target.host() + " failed: " + Failure.firstLine(e));
       }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -4,10 +4,13 @@ import com.mongodb.MongoException;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Member;
 import dev.onehop.resync.Resync;
 import dev.onehop.testbed.Watchdog;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
@@ -143,16 +146,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   @Override
   public void close() {
     ended = true;
-    boolean interrupted = Thread.interrupted();
-    try {
-      writer.join();
-      reader.join();
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Interruption.suspend(() -> Parallel.join(List.of(writer, reader)));
     MongoException failed = failure;
     if (failed != null) {
       throw Failure.run(

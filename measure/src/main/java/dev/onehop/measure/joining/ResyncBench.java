@@ -16,6 +16,7 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Member;
 import dev.onehop.resync.Outcome;
 import dev.onehop.resync.Progress;
@@ -157,7 +158,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
       for (ResyncMethod method : order) {
         progress.state("round " + (round + 1) + ", " + method.label());
         run(members, method, Objects.requireNonNull(runs.get(method)));
-        requireNotInterrupted();
+        Interruption.check();
       }
     }
     List<ResyncCell> cells = new ArrayList<>();
@@ -195,7 +196,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         collection.insertMany(batch, new InsertManyOptions().ordered(false));
         documents += batch.size();
         progress.state("writing, %,d of %,d MiB".formatted(written >> 20, bytes >> 20));
-        requireNotInterrupted();
+        Interruption.check();
       }
     }
     set.awaitCaughtUp(set.source());
@@ -220,12 +221,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
             return false;
           }
         });
-  }
-
-  private static void requireNotInterrupted() throws InterruptedException {
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
   }
 
   /** The measurements of a method. */
