@@ -159,13 +159,9 @@ final class BenchReplicaSet implements AutoCloseable {
 
   /** Whether databases have the same {@code dbHash} on both members and a new member. */
   boolean isEqual(Member made, List<String> databases) {
-    for (String database : databases) {
-      String hash = hash(primary(), database);
-      if (!hash.equals(hash(source(), database)) || !hash.equals(hash(made, database))) {
-        return false;
-      }
-    }
-    return true;
+    List<Member> all = List.of(primary(), source(), made);
+    return databases.stream()
+        .allMatch(name -> all.stream().map(member -> hash(member, name)).distinct().count() == 1);
   }
 
   private static String hash(Member member, String database) {

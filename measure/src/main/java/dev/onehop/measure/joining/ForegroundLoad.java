@@ -27,16 +27,9 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   private static final long PAUSE_MILLIS = 5;
 
   /** The latencies of one kind of operation. */
-  static final class Latencies {
-    private final Histogram open = new Histogram(3);
-    private final Histogram locked = new Histogram(3);
-
-    Histogram open() {
-      return open;
-    }
-
-    Histogram locked() {
-      return locked;
+  record Latencies(Histogram open, Histogram locked) {
+    Latencies() {
+      this(new Histogram(3), new Histogram(3));
     }
   }
 
