@@ -1,6 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.MongoException;
+import dev.onehop.measure.frame.Background;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.util.ArrayDeque;
@@ -10,7 +11,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import org.bson.BsonDocument;
-import org.jspecify.annotations.Nullable;
 
 /** Moves ranges of the source from shard to shard, as a balancer does. Not thread-safe. */
 final class RangeMover {
@@ -19,8 +19,7 @@ final class RangeMover {
   private final Testbed testbed;
   private final List<String> shards;
   private final Queue<Range> ranges;
-  private @Nullable Thread thread;
-  private volatile boolean active;
+  private Background thread = new Background();
   private int moved;
 
   /** A range, and the number of the shard that owns it. */
@@ -49,40 +48,32 @@ final class RangeMover {
 
   /** Starts to move ranges. */
   void start() {
-    active = true;
     moved = 0;
-    thread = new Thread(this::run, "range-mover");
-    thread.setDaemon(true);
-    thread.start();
+    thread = new Background();
+    thread.start("range-mover", this::run);
   }
 
   /** Stops after the running migration. Returns the number of migrations since the start. */
-  int stop() throws InterruptedException {
-    active = false;
-    if (thread != null) {
-      thread.join();
-    }
+  int stop() {
+    thread.close();
+    thread.check();
     return moved;
   }
 
-  private void run() {
-    try {
-      while (active) {
-        Range range = ranges.remove();
-        int to = (range.shard() + 1) % shards.size();
-        try {
-          testbed.moveRange(range.namespace(), range.min(), shards.get(to));
-          range = new Range(range.namespace(), range.min(), to);
-          moved++;
-        } catch (TestbedException | MongoException e) {
-          // The shard may still have old documents of this range from an earlier migration. It then
-          // refuses the range, and the mover continues with the next range.
-        }
-        ranges.add(range);
-        Thread.sleep(PAUSE_MILLIS);
+  private void run() throws InterruptedException {
+    while (!thread.isClosed()) {
+      Range range = ranges.remove();
+      int to = (range.shard() + 1) % shards.size();
+      try {
+        testbed.moveRange(range.namespace(), range.min(), shards.get(to));
+        range = new Range(range.namespace(), range.min(), to);
+        moved++;
+      } catch (TestbedException | MongoException e) {
+        // The shard may still have old documents of this range from an earlier migration. It then
+        // refuses the range, and the mover continues with the next range.
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      ranges.add(range);
+      Thread.sleep(PAUSE_MILLIS);
     }
   }
 }

@@ -4,17 +4,15 @@ import com.mongodb.MongoException;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
-import dev.onehop.measure.frame.Parallel;
+import dev.onehop.measure.frame.Background;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Member;
 import dev.onehop.resync.Resync;
 import dev.onehop.testbed.Watchdog;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The load of applications while a member is added. One thread writes to the primary, and one
@@ -37,11 +35,8 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   private final MongoCollection<Document> reads;
   private final int first;
   private final AtomicInteger next;
-  private final Thread writer;
-  private final Thread reader;
+  private final Background threads = new Background();
   private volatile boolean locked;
-  private volatile boolean ended;
-  private volatile @Nullable MongoException failure;
 
   /**
    * Starts the load.
@@ -60,31 +55,18 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
             .getCollection("writes");
     this.first = first;
     this.next = new AtomicInteger(first);
-    this.writer = start("writer", this::write, ofWrites);
-    this.reader = start("reader", this::read, ofReads);
+    threads.start("meanwhile-writer", () -> repeat(this::write, ofWrites));
+    threads.start("meanwhile-reader", () -> repeat(this::read, ofReads));
   }
 
-  private Thread start(String name, Runnable operation, Latencies latencies) {
-    Thread thread = new Thread(() -> repeat(operation, latencies), "meanwhile-" + name);
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
-  }
-
-  private void repeat(Runnable operation, Latencies latencies) {
-    try {
-      while (!ended) {
-        boolean before = locked;
-        long begun = System.nanoTime();
-        operation.run();
-        long micros = (System.nanoTime() - begun) / 1_000;
-        (before || locked ? latencies.locked : latencies.open).recordValue(micros);
-        Thread.sleep(PAUSE_MILLIS);
-      }
-    } catch (MongoException e) {
-      failure = e;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private void repeat(Runnable operation, Latencies latencies) throws InterruptedException {
+    while (!threads.isClosed()) {
+      boolean before = locked;
+      long begun = System.nanoTime();
+      operation.run();
+      long micros = (System.nanoTime() - begun) / 1_000;
+      (before || locked ? latencies.locked : latencies.open).recordValue(micros);
+      Thread.sleep(PAUSE_MILLIS);
     }
   }
 
@@ -138,12 +120,11 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
    */
   @Override
   public void close() {
-    ended = true;
-    Interruption.suspend(() -> Parallel.join(List.of(writer, reader)));
-    MongoException failed = failure;
-    if (failed != null) {
-      throw Failure.run(
-          "an operation of the foreground load failed: " + Failure.firstLine(failed), failed);
+    Interruption.suspend(threads::close);
+    try {
+      threads.check();
+    } catch (MongoException e) {
+      throw Failure.run("an operation of the foreground load failed: " + Failure.firstLine(e), e);
     }
   }
 }
