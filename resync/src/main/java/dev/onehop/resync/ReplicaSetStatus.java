@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 /** The configuration and state of a replica set, and a connection to each member in use. */
 final class ReplicaSetStatus implements AutoCloseable {
@@ -14,22 +15,11 @@ final class ReplicaSetStatus implements AutoCloseable {
   private final ClusterUrl url;
   private final Map<String, Member> members = new HashMap<>();
   private final Map<String, Member> strangers = new HashMap<>();
-  private String primary;
+  private @Nullable Member primary;
 
-  /**
-   * Connects to a replica set.
-   *
-   * @throws Failure if no host of the URL is a member of a set with a primary
-   */
+  /** Creates an object that connects to the members when they are used. */
   ReplicaSetStatus(ClusterUrl url) {
     this.url = url;
-    this.primary = "";
-    try {
-      this.primary = findPrimary();
-    } catch (RuntimeException e) {
-      close();
-      throw e;
-    }
   }
 
   /** A member by its name and port. */
@@ -48,21 +38,25 @@ final class ReplicaSetStatus implements AutoCloseable {
   /**
    * The present primary.
    *
-   * @throws Failure if the set has no primary
+   * @throws Failure if no host of the URL is a member of a set with a primary
    */
   synchronized Member primary() {
     try {
-      if (member(primary).admin("hello").getBoolean("isWritablePrimary", false)) {
-        return member(primary);
+      if (primary != null && isPrimary(primary)) {
+        return primary;
       }
     } catch (MongoException e) {
       // Another member may have become the primary.
     }
     primary = findPrimary();
-    return member(primary);
+    return primary;
   }
 
-  private String findPrimary() {
+  private static boolean isPrimary(Member member) {
+    return member.admin("hello").getBoolean("isWritablePrimary", false);
+  }
+
+  private Member findPrimary() {
     String reason = "it has no primary";
     Set<String> hosts = new LinkedHashSet<>(url.hosts());
     hosts.addAll(members.keySet());
@@ -78,8 +72,8 @@ final class ReplicaSetStatus implements AutoCloseable {
                       ? " is a mongos; name the members of a shard"
                       : " is not a member of a replica set"));
         }
-        if (known != null && member(known).admin("hello").getBoolean("isWritablePrimary", false)) {
-          return known;
+        if (known != null && isPrimary(member(known))) {
+          return member(known);
         }
       } catch (MongoException e) {
         reason = Failure.firstLine(e);
@@ -101,8 +95,6 @@ final class ReplicaSetStatus implements AutoCloseable {
   @Override
   public synchronized void close() {
     members.values().forEach(Member::close);
-    members.clear();
     strangers.values().forEach(Member::close);
-    strangers.clear();
   }
 }
