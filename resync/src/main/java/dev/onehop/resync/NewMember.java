@@ -86,11 +86,9 @@ public final class NewMember {
       return;
     }
     try {
-      Path dbpath = target.dbpath();
+      Path dbpath = plan.folder(target);
       output =
-          dbpath == null || plan.copy() != null
-              ? Files.createTempFile("onehop-start", ".log")
-              : dbpath.resolve(OUTPUT);
+          dbpath == null ? Files.createTempFile("onehop-start", ".log") : dbpath.resolve(OUTPUT);
       process =
           // In a separate session, so that the server survives the end of this command and Ctrl-C.
           ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))

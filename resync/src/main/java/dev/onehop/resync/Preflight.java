@@ -130,18 +130,16 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private void requireDifferent() {
     Set<Object> seen = new HashSet<>();
     for (Target target : plan.targets()) {
-      Path dbpath = target.dbpath();
+      Path dbpath = plan.folder(target);
       if (!seen.add(target.host())
-          || (dbpath != null
-              && plan.copy() == null
-              && !seen.add(dbpath.toAbsolutePath().normalize()))) {
+          || (dbpath != null && !seen.add(dbpath.toAbsolutePath().normalize()))) {
         throw Failure.usage("each new member needs a separate --to and a separate --dbpath");
       }
     }
   }
 
   private void requireFree(Target target) throws IOException, InterruptedException {
-    Path dbpath = plan.copy() == null ? target.dbpath() : null;
+    Path dbpath = plan.folder(target);
     if (dbpath != null && Files.exists(dbpath)) {
       if (!Files.isDirectory(dbpath) || !Files.isWritable(dbpath)) {
         throw Failure.usage("--dbpath " + dbpath + " is not a writable folder");

@@ -260,12 +260,13 @@ public final class Resync {
     for (int i = done; i < plan.targets().size(); i++) {
       Target target = plan.targets().get(i);
       try {
-        Path folder = target.dbpath();
+        Path folder = plan.folder(target);
         boolean unused = i >= members.size() || members.get(i).undo();
-        if (unused && folder != null && plan.copy() == null) {
+        if (unused && folder != null) {
           discard(folder);
-        } else if (folder != null) {
-          progress.note("Files are left in " + folder + "; empty this folder before the next run.");
+        } else if (target.dbpath() != null) {
+          progress.note(
+              "Files are left in " + target.dbpath() + "; empty this folder before the next run.");
         }
       } catch (InterruptedException | RuntimeException e) {
         failure.addSuppressed(e);

@@ -134,9 +134,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   @Override
   public List<Load> cells() {
     List<Load> cells = new ArrayList<>();
-    List<Integer> sizes = new ArrayList<>(plan.mebibytes());
-    sizes.sort(Collections.reverseOrder());
-    for (int size : sizes) {
+    for (int size : plan.mebibytes().stream().sorted(Collections.reverseOrder()).toList()) {
       for (int collections : plan.collections()) {
         plan.indexes().forEach(indexes -> cells.add(new Load(size, collections, indexes)));
       }
