@@ -15,19 +15,16 @@ import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
-/** A server of a replica set. Thread-safe. */
-public final class Member implements AutoCloseable {
+/**
+ * A server of a replica set. Thread-safe.
+ *
+ * @param host the member's name and port, as in the set's configuration
+ * @param client a client with connections to this server only
+ */
+public record Member(String host, MongoClient client) implements AutoCloseable {
 
   private static final int CONNECT_SECONDS = 5;
   private static final BsonTimestamp NONE = new BsonTimestamp(0);
-
-  private final String host;
-  private final MongoClient client;
-
-  private Member(String host, MongoClient client) {
-    this.host = host;
-    this.client = client;
-  }
 
   /**
    * A member with connections to this server only. The connections are opened in the background, so
@@ -69,15 +66,6 @@ public final class Member implements AutoCloseable {
       settings.credential(credential);
     }
     return new Member(host, MongoClients.create(settings.build()));
-  }
-
-  /** The member's name and port, as in the set's configuration. */
-  public String host() {
-    return host;
-  }
-
-  public MongoClient client() {
-    return client;
   }
 
   /**

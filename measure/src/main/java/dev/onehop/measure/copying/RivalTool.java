@@ -48,7 +48,8 @@ abstract class RivalTool implements ToolProcess.Copier {
     return switch (tool) {
       case PCSM, MONGOSYNC -> new HttpRival(tool, path, source, destination, folder);
       case MONGOSHAKE -> new MongoShake(path, source, destination, folder);
-      case MIGRATION_VERIFIER -> new MigrationVerifier(path, source, destination, folder);
+      case MIGRATION_VERIFIER ->
+          new MigrationVerifier(source, destination, new Program(tool.label(), path, folder));
       case DRIVER, ONEHOP -> throw new IllegalArgumentException(tool.label());
     };
   }
