@@ -1,6 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.measure.frame.Parallel;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.resync.Failure;
@@ -8,10 +9,8 @@ import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -177,18 +176,8 @@ final class CopyEnds implements AutoCloseable {
       started.values().forEach(CopyEnd::close);
     } finally {
       if (folder != null) {
-        delete(folder);
+        Folders.delete(folder);
       }
-    }
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.onehop.measure.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoDatabase;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
@@ -9,20 +10,15 @@ import dev.onehop.resync.Member;
 import dev.onehop.resync.NewMember;
 import dev.onehop.resync.Target;
 import dev.onehop.testbed.MongodProcess;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
@@ -198,25 +194,11 @@ final class BenchReplicaSet implements AutoCloseable {
                 members.removeIf(member -> member.getString("host").equals(target.host())));
     NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
-    delete(folderOf(target));
+    Folders.delete(folderOf(target));
   }
 
   private static Path folderOf(Target target) {
     return Objects.requireNonNull(target.dbpath());
-  }
-
-  /** Deletes a folder with its content. */
-  static void delete(Path folder) {
-    if (Files.notExists(folder)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
-      throw Failure.run("cannot delete " + folder + ": " + Failure.firstLine(e), e);
-    }
   }
 
   @Override

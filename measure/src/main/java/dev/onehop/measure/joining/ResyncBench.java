@@ -5,6 +5,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.report.Format;
 import dev.onehop.measure.results.LatencySummary;
@@ -120,7 +121,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
     double free = store.getUsableSpace() / 1048576.0;
     if (free < needed) {
-      BenchReplicaSet.delete(made);
+      Folders.delete(made);
       throw Failure.usage(
           "%s has %,.0f MiB free, but these sizes need %,.0f MiB".formatted(made, free, needed));
     }
@@ -363,6 +364,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (set != null) {
       set.close();
     }
-    Stream.of(folder, parent).filter(Objects::nonNull).forEach(BenchReplicaSet::delete);
+    Stream.of(folder, parent).filter(Objects::nonNull).forEach(Folders::delete);
   }
 }
