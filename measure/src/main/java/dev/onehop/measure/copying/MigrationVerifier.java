@@ -1,7 +1,6 @@
 package dev.onehop.measure.copying;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,8 +10,8 @@ import java.util.List;
  * MongoDB's migration-verifier. It stores its state in a separate database at the destination and
  * drops this database when it starts.
  */
-record MigrationVerifier(CopyEnd source, CopyEnd destination, Program program)
-    implements ToolProcess.Verifier {
+record MigrationVerifier(Program program, CopyEnd source, CopyEnd destination)
+    implements ToolProcess.Verifier, ToolProcess.OfProgram {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final String PROGRESS = "/api/v1/progress";
 
@@ -56,15 +55,5 @@ record MigrationVerifier(CopyEnd source, CopyEnd destination, Program program)
       throw Failure.run(program.name() + " found differences: " + tasks);
     }
     return done && tasks.path("totalTasks").asInt() > 0;
-  }
-
-  @Override
-  public ProcessUse use() {
-    return program.use();
-  }
-
-  @Override
-  public void close() {
-    program.close();
   }
 }
