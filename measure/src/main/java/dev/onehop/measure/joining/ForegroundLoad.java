@@ -46,17 +46,20 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
    * @param ofReads receives the latencies of reads
    */
   ForegroundLoad(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
-    this.writes = primary.client().getDatabase(DATABASE).getCollection("writes");
-    this.reads =
-        source
-            .client()
-            .getDatabase(DATABASE)
-            .withReadPreference(ReadPreference.nearest())
-            .getCollection("writes");
+    this.writes = collection(primary);
+    this.reads = collection(source);
     this.first = first;
     this.next = new AtomicInteger(first);
     threads.start("meanwhile-writer", () -> repeat(this::write, ofWrites));
     threads.start("meanwhile-reader", () -> repeat(this::read, ofReads));
+  }
+
+  private static MongoCollection<Document> collection(Member member) {
+    return member
+        .client()
+        .getDatabase(DATABASE)
+        .withReadPreference(ReadPreference.nearest())
+        .getCollection("writes");
   }
 
   private void repeat(Runnable operation, Latencies latencies) throws InterruptedException {
@@ -104,11 +107,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   /** Returns the number of acknowledged documents that are missing on a member. */
   long lostOn(Member member) {
     long there =
-        member
-            .client()
-            .getDatabase(DATABASE)
-            .withReadPreference(ReadPreference.nearest())
-            .getCollection("writes")
+        collection(member)
             .countDocuments(Filters.and(Filters.gte("_id", first), Filters.lt("_id", next.get())));
     return next.get() - first - there;
   }
