@@ -60,9 +60,6 @@ public final class NewMember {
   private @Nullable Process process;
   private @Nullable Path output;
   private boolean added;
-  private boolean answered;
-  private @Nullable BsonTimestamp goal;
-  private String proof = "";
   private long copiedLogically;
 
   NewMember(ReplicaSetStatus set, ResyncPlan plan, Target target, Progress progress) {
@@ -195,6 +192,8 @@ public final class NewMember {
   void awaitCaughtUp() throws InterruptedException {
     // The member has no users before its initial sync.
     Member stranger = set.stranger(target.host());
+    BsonTimestamp goal = null;
+    boolean answered = false;
     long end = System.nanoTime() + plan.patience().toNanos();
     long lastAnswer = System.nanoTime();
     long nextState = 0;
@@ -295,9 +294,10 @@ public final class NewMember {
   /**
    * Reads from the server's log which sync method ran.
    *
+   * @return the line of the log that names the method; empty if it was not found
    * @throws Failure if it was not the planned method
    */
-  void prove() {
+  String prove() {
     List<String> log;
     try {
       log =
@@ -306,7 +306,7 @@ public final class NewMember {
               .getList("log", String.class);
     } catch (MongoException e) {
       progress.note("The log of " + target.host() + " can't be read: " + Failure.firstLine(e));
-      return;
+      return "";
     }
     String synced = find(log, "\"id\":21192,");
     String notSynced = find(log, NOT_SYNCED);
@@ -317,15 +317,15 @@ public final class NewMember {
       throw Failure.run(
           "the log of " + target.host() + " shows another sync method than planned: " + wrong);
     }
-    if (right != null) {
-      Matcher statistics = STATISTICS.matcher(right);
-      if (statistics.find()) {
-        copiedLogically = Long.parseLong(statistics.group(2));
-        proof = "initial sync, method " + statistics.group(1) + " (log id 21192)";
-      } else {
-        proof = NOT_SYNCED + " (log id 4280512)";
-      }
+    if (right == null) {
+      return "";
     }
+    Matcher statistics = STATISTICS.matcher(right);
+    if (!statistics.find()) {
+      return NOT_SYNCED + " (log id 4280512)";
+    }
+    copiedLogically = Long.parseLong(statistics.group(2));
+    return "initial sync, method " + statistics.group(1) + " (log id 21192)";
   }
 
   private static @Nullable String find(List<String> log, String part) {
@@ -335,11 +335,6 @@ public final class NewMember {
   /** The number of bytes that the initial sync has copied, by the server's latest report. */
   long copied() {
     return copiedLogically;
-  }
-
-  /** The line of the server's log that names the sync method; empty if it was not found. */
-  String proof() {
-    return proof;
   }
 
   private void requireRunning() {

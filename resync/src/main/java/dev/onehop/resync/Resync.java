@@ -134,7 +134,7 @@ public final class Resync {
     member.add();
     member.awaitCaughtUp();
     Duration total = Duration.ofNanos(System.nanoTime() - begun);
-    member.prove();
+    String proof = member.prove();
     return new Outcome(
         target.host(),
         total,
@@ -142,7 +142,7 @@ public final class Resync {
         copied == null ? null : copied.copied(),
         copied == null ? member.copied() : copied.bytes(),
         copied != null && copied.shared(),
-        member.proof(),
+        proof,
         member.process());
   }
 
