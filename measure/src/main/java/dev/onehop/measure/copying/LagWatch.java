@@ -7,7 +7,6 @@ import dev.onehop.measure.frame.Background;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.bson.BsonDocument;
@@ -41,8 +40,8 @@ final class LagWatch implements AutoCloseable {
   private final Background threads = new Background();
   private final List<MongoCursor<BsonDocument>> cursors = new ArrayList<>();
   private final Histogram micros = new ConcurrentHistogram(LONGEST_MICROS, 3);
-  private final AtomicLong from = new AtomicLong(Long.MAX_VALUE);
-  private final AtomicLong to = new AtomicLong(Long.MAX_VALUE);
+  private volatile long from = Long.MAX_VALUE;
+  private volatile long to = Long.MAX_VALUE;
 
   /**
    * Starts to watch.
@@ -76,7 +75,7 @@ final class LagWatch implements AutoCloseable {
       long now = Workload.micros();
       if (event != null && event.get(Workload.ISSUED) instanceof BsonInt64 issued) {
         long time = issued.getValue();
-        if (time >= from.get() && time < to.get()) {
+        if (time >= from && time < to) {
           micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
         }
       }
@@ -85,12 +84,12 @@ final class LagWatch implements AutoCloseable {
 
   /** Starts the measurement of writes that are issued from now on. */
   void begin() {
-    from.set(Workload.micros());
+    from = Workload.micros();
   }
 
   /** Ends the measurement for writes that are issued from now on. */
   void end() {
-    to.set(Workload.micros());
+    to = Workload.micros();
   }
 
   /** Returns the lags in microseconds. The caller must close the watch first. */
