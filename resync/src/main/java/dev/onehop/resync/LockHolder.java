@@ -116,7 +116,8 @@ final class LockHolder implements AutoCloseable {
     try {
       if (!process.end(START)) {
         throw Failure.run(
-            member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying");
+            "%s cannot be unlocked yet; process %d keeps retrying"
+                .formatted(member.host(), process.pid()));
       }
       if (mayBeLocked && process.awaitEnd(Duration.ZERO) != 0) {
         unlockFromHere();

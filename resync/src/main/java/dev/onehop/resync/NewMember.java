@@ -349,8 +349,7 @@ public final class NewMember {
 
   private String lastOutput() {
     try {
-      List<String> lines =
-          CopyCommand.lastLines(Objects.requireNonNull(output), OUTPUT_LINES);
+      List<String> lines = CopyCommand.lastLines(Objects.requireNonNull(output), OUTPUT_LINES);
       return lines.isEmpty() ? "" : ":\n" + String.join("\n", lines);
     } catch (IOException e) {
       return "";

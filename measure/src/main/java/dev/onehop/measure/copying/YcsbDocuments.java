@@ -14,12 +14,6 @@ final class YcsbDocuments {
   static final int FIELDS = 10;
   private static final int LENGTH = 100;
 
-  /**
-   * The format of keys. All keys have the same width, so the order of keys is the order of their
-   * hashes.
-   */
-  private static final String KEY = "user%019d";
-
   private YcsbDocuments() {}
 
   /** Returns the key of a record. It is YCSB's key, padded to a fixed width. */
@@ -27,8 +21,9 @@ final class YcsbDocuments {
     return padded(Utils.hash(record));
   }
 
+  /** Returns the key of a hash. All keys have the same width, so their order is that of the hashes. */
   private static BsonString padded(long hash) {
-    return new BsonString(String.format(Locale.ROOT, KEY, hash));
+    return new BsonString(String.format(Locale.ROOT, "user%019d", hash));
   }
 
   /** Returns bounds that split all keys into equal parts. */

@@ -190,8 +190,7 @@ final class BenchReplicaSet implements AutoCloseable {
   void remove(Target target, ProcessHandle process) throws InterruptedException {
     primary()
         .reconfigure(
-            members ->
-                members.removeIf(member -> member.getString("host").equals(target.host())));
+            members -> members.removeIf(member -> member.getString("host").equals(target.host())));
     NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
     Folders.delete(folderOf(target));
