@@ -163,7 +163,7 @@ public final class ChildJvm implements AutoCloseable {
     String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
     if (answer == null) {
       throw Failure.run(
-          "%s did not reply within %d s%s".formatted(name, atMost.toSeconds(), where()), null);
+          "%s did not reply within %d s%s".formatted(name, atMost.toSeconds(), where()));
     }
     if (!answer.startsWith(start)) {
       throw failed(answer);
@@ -181,7 +181,7 @@ public final class ChildJvm implements AutoCloseable {
     if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
       stop();
       throw Failure.run(
-          "%s did not end within %d s%s".formatted(name, atMost.toSeconds(), where()), null);
+          "%s did not end within %d s%s".formatted(name, atMost.toSeconds(), where()));
     }
     return process.exitValue();
   }
@@ -206,7 +206,7 @@ public final class ChildJvm implements AutoCloseable {
         answer.startsWith(FAILED)
             ? " failed: " + answer.substring(FAILED.length())
             : " ended early";
-    return Failure.run(name + what + where(), null);
+    return Failure.run(name + what + where());
   }
 
   private String where() {

@@ -1,7 +1,5 @@
 package dev.onehop.resync;
 
-import com.fasterxml.jackson.annotation.JsonCreator;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
@@ -18,28 +16,19 @@ import org.jspecify.annotations.Nullable;
  * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns the
  * URL without the password, so that messages may contain it. Child processes get the whole object
  * as JSON, with the password. Immutable.
+ *
+ * @param shown the URL without the password
+ * @param secret the URL with the password. It is for connecting and must not be shown or logged
+ * @param authority PEM file of the trusted certificate authority; null for the JVM's default trust
+ *     store
  */
-public final class ClusterUrl {
+public record ClusterUrl(String shown, String secret, @Nullable Path authority) {
   /** The database for a URL without one: the default of YCSB. */
   public static final String DATABASE = "ycsb";
 
   /** Authentication mechanisms that need no password in the URL. */
   private static final Set<String> WITHOUT_PASSWORD =
       Set.of("MONGODB-X509", "MONGODB-AWS", "MONGODB-OIDC", "GSSAPI");
-
-  @JsonProperty private final String shown;
-  @JsonProperty private final String secret;
-  @JsonProperty private final @Nullable Path authority;
-
-  @JsonCreator
-  private ClusterUrl(
-      @JsonProperty("shown") String shown,
-      @JsonProperty("secret") String secret,
-      @JsonProperty("authority") @Nullable Path authority) {
-    this.shown = shown;
-    this.secret = secret;
-    this.authority = authority;
-  }
 
   /**
    * Parses a URL that a user gave.
@@ -137,16 +126,6 @@ public final class ClusterUrl {
   /** The hosts of the URL, as {@code host:port}. */
   public List<String> hosts() {
     return new ConnectionString(secret).getHosts();
-  }
-
-  /** The URL with the password. It is for connecting and must not be shown or logged. */
-  public String secret() {
-    return secret;
-  }
-
-  /** PEM file of the trusted certificate authority; null for the JVM's default trust store. */
-  public @Nullable Path authority() {
-    return authority;
   }
 
   /** Settings of a client, with the user and the trusted authority. */

@@ -45,15 +45,10 @@ final class CopyCommand {
         check.run();
       }
       if (process.exitValue() != 0) {
-        List<String> lines = Files.readAllLines(output);
         throw Failure.run(
             "--copy ended with %d: %s"
                 .formatted(
-                    process.exitValue(),
-                    String.join(
-                        "; ",
-                        lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()))),
-            null);
+                    process.exitValue(), String.join("; ", lastLines(output, OUTPUT_LINES))));
       }
     } finally {
       if (process != null) {
@@ -63,5 +58,11 @@ final class CopyCommand {
       Files.delete(files);
       Files.delete(output);
     }
+  }
+
+  /** The last lines of a command's output. */
+  static List<String> lastLines(Path output, int most) throws IOException {
+    List<String> lines = Files.readAllLines(output);
+    return lines.subList(Math.max(0, lines.size() - most), lines.size());
   }
 }

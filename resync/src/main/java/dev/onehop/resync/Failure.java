@@ -62,6 +62,11 @@ public final class Failure extends RuntimeException {
     return new Failure(USAGE, message, null);
   }
 
+  /** A step of the run failed, without an exception. */
+  public static Failure run(String message) {
+    return run(message, null);
+  }
+
   /** A step of the run failed. */
   public static Failure run(String message, @Nullable Throwable cause) {
     return new Failure(RUN, message, cause);

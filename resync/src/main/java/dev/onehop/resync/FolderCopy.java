@@ -90,9 +90,9 @@ final class FolderCopy {
   }
 
   private boolean share(List<Path> some, Path target) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of("cp", "--reflink=always", "--parents", "-t"));
-    command.add(target.toAbsolutePath().toString());
-    command.add("--");
+    String to = target.toAbsolutePath().toString();
+    List<String> command =
+        new ArrayList<>(List.of("cp", "--reflink=always", "--parents", "-t", to, "--"));
     some.forEach(file -> command.add(file.toString()));
     Process copy =
         new ProcessBuilder(command)
@@ -180,9 +180,7 @@ final class FolderCopy {
         Thread.sleep(early / 1_000_000, (int) (early % 1_000_000));
       }
     }
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
+    Interruption.check();
   }
 
   /**
@@ -199,7 +197,7 @@ final class FolderCopy {
             FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
           channel.force(true);
           if (!shared && checksum(channel) != checksums.getOrDefault(file, -1L)) {
-            throw Failure.run(copy + " differs from the source", null);
+            throw Failure.run(copy + " differs from the source");
           }
         }
       }
@@ -210,9 +208,7 @@ final class FolderCopy {
     CRC32C checksum = new CRC32C();
     while (fill(channel)) {
       checksum.update(block.duplicate());
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
+      Interruption.check();
     }
     return checksum.getValue();
   }

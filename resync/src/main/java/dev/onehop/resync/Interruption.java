@@ -40,6 +40,32 @@ public final class Interruption implements AutoCloseable {
     }
   }
 
+  /**
+   * Checks that this thread is not interrupted. Long work that never waits calls this method.
+   *
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public static void check() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+
+  /**
+   * Runs a step to its end although this thread was interrupted. Interrupts the thread again after
+   * the step.
+   */
+  public static void suspend(Runnable step) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      step.run();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
   /** Whether a signal has interrupted a thread. The JVM is then about to end. */
   public static boolean isStopping() {
     return STOPPING.get();

@@ -109,20 +109,20 @@ final class LockHolder implements AutoCloseable {
    */
   @Override
   public void close() {
-    boolean interrupted = Thread.interrupted();
+    Interruption.suspend(this::end);
+  }
+
+  private void end() {
     try {
       if (!process.end(START)) {
         throw Failure.run(
-            member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying",
-            null);
+            "%s cannot be unlocked yet; process %d keeps retrying"
+                .formatted(member.host(), process.pid()));
       }
       if (mayBeLocked && process.awaitEnd(Duration.ZERO) != 0) {
         unlockFromHere();
       }
     } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }

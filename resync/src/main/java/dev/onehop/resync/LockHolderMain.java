@@ -3,8 +3,9 @@ package dev.onehop.resync;
 import com.mongodb.MongoException;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.util.Timer;
-import java.util.TimerTask;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ public final class LockHolderMain {
   static final String UNLOCKED = "unlocked";
 
   private static final int NOT_LOCKED = 20; // IllegalOperation
-  private static final long RETRY_MILLIS = 200;
+  private static final long RETRY_NANOS = 200_000_000L;
   private static final long GIVE_UP_NANOS = 3_600_000_000_000L;
 
   /**
@@ -91,15 +92,7 @@ public final class LockHolderMain {
 
   private synchronized void lock() {
     state = State.ASKED;
-    Timer timer = new Timer("deadline", true);
-    timer.schedule(
-        new TimerTask() {
-          @Override
-          public void run() {
-            expire();
-          }
-        },
-        deadlineMillis);
+    CompletableFuture.delayedExecutor(deadlineMillis, TimeUnit.MILLISECONDS).execute(this::expire);
     // The server waits for running operations before it locks. A separate thread sends the command,
     // so that this thread can notice the end of input during that time.
     Thread asking = new Thread(this::ask, "lock");
@@ -164,7 +157,7 @@ public final class LockHolderMain {
           state = State.OPEN;
           return false;
         }
-        pause();
+        LockSupport.parkNanos(RETRY_NANOS);
       }
     }
     return false;
@@ -175,19 +168,9 @@ public final class LockHolderMain {
    * later.
    */
   private boolean isAsked() {
-    return member
+    return !member
         .admin(new Document("currentOp", 1).append("command.fsync", new Document("$exists", true)))
         .getList("inprog", Document.class)
-        .stream()
-        .findAny()
-        .isPresent();
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(RETRY_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+        .isEmpty();
   }
 }

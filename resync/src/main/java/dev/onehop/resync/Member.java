@@ -8,24 +8,23 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
-/** A server of a replica set. Thread-safe. */
-public final class Member implements AutoCloseable {
+/**
+ * A server of a replica set. Thread-safe.
+ *
+ * @param host the member's name and port, as in the set's configuration
+ * @param client a client with connections to this server only
+ */
+public record Member(String host, MongoClient client) implements AutoCloseable {
 
   private static final int CONNECT_SECONDS = 5;
   private static final BsonTimestamp NONE = new BsonTimestamp(0);
-
-  private final String host;
-  private final MongoClient client;
-
-  private Member(String host, MongoClient client) {
-    this.host = host;
-    this.client = client;
-  }
 
   /**
    * A member with connections to this server only. The connections are opened in the background, so
@@ -69,15 +68,6 @@ public final class Member implements AutoCloseable {
     return new Member(host, MongoClients.create(settings.build()));
   }
 
-  /** The member's name and port, as in the set's configuration. */
-  public String host() {
-    return host;
-  }
-
-  public MongoClient client() {
-    return client;
-  }
-
   /**
    * Runs a command on the database {@code admin}.
    *
@@ -102,11 +92,41 @@ public final class Member implements AutoCloseable {
    * @throws Failure if the command fails
    */
   Document require(String command) {
+    return require(new Document(command, 1));
+  }
+
+  /**
+   * Runs a command on the database {@code admin}; a failure ends the run.
+   *
+   * @throws Failure if the command fails
+   */
+  Document require(Document command) {
     try {
       return admin(command);
     } catch (MongoException e) {
-      throw Failure.run(host + ": " + command + ": " + Failure.firstLine(e), e);
+      String name = command.keySet().iterator().next();
+      throw Failure.run(host + ": " + name + ": " + Failure.firstLine(e), e);
     }
+  }
+
+  /**
+   * Changes the members in the set's configuration. This member must be the primary.
+   *
+   * @param change changes the list of the configuration's members
+   * @throws MongoException if the change fails
+   */
+  public void reconfigure(Consumer<List<Document>> change) {
+    Document config = require("replSetGetConfig").get("config", Document.class);
+    List<Document> members = new ArrayList<>(config.getList("members", Document.class));
+    change.accept(members);
+    config.append("members", members).append("version", config.getInteger("version") + 1);
+    config.remove("term"); // The primary sets the term.
+    admin(new Document("replSetReconfig", config));
+  }
+
+  /** A number in a reply; 0 if the reply does not have it. */
+  static long number(Document reply, String field) {
+    return reply.get(field) instanceof Number number ? number.longValue() : 0;
   }
 
   /** The time of the member's last write; zero if the server does not report it. */

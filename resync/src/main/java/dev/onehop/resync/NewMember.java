@@ -8,11 +8,11 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.bson.BsonTimestamp;
@@ -59,11 +59,7 @@ public final class NewMember {
   private final Progress progress;
   private @Nullable Process process;
   private @Nullable Path output;
-  private boolean started;
   private boolean added;
-  private boolean answered;
-  private @Nullable BsonTimestamp goal;
-  private String proof = "";
   private long copiedLogically;
 
   NewMember(ReplicaSetStatus set, ResyncPlan plan, Target target, Progress progress) {
@@ -87,18 +83,15 @@ public final class NewMember {
       return;
     }
     try {
-      Path dbpath = target.dbpath();
+      Path dbpath = plan.folder(target);
       output =
-          dbpath == null || plan.copy() != null
-              ? Files.createTempFile("onehop-start", ".log")
-              : dbpath.resolve(OUTPUT);
+          dbpath == null ? Files.createTempFile("onehop-start", ".log") : dbpath.resolve(OUTPUT);
       process =
           // In a separate session, so that the server survives the end of this command and Ctrl-C.
           ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectOutput(output.toFile())
               .start();
-      started = true;
     } catch (IOException e) {
       throw Failure.run("cannot run --start: " + Failure.firstLine(e), e);
     }
@@ -121,8 +114,7 @@ public final class NewMember {
       requireRunning();
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
-            "%s did not reply within %s".formatted(target.host(), Progress.about(plan.patience())),
-            null);
+            "%s did not reply within %s".formatted(target.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -166,8 +158,7 @@ public final class NewMember {
     // Set before the command: if its reply is lost, the primary may still have made the change.
     added = true;
     reconfigure(
-        config -> {
-          List<Document> members = config.getList("members", Document.class);
+        members -> {
           int id = members.stream().mapToInt(member -> member.getInteger("_id")).max().orElse(0);
           members.add(
               new Document("_id", id + 1)
@@ -178,26 +169,16 @@ public final class NewMember {
         });
   }
 
-  /** A change of the set's configuration. */
-  private interface Change {
-    void apply(Document config);
-  }
-
-  private void reconfigure(Change change) throws InterruptedException {
+  private void reconfigure(Consumer<List<Document>> change) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (true) {
-      Document config = set.config();
-      config.put("members", new ArrayList<>(config.getList("members", Document.class)));
-      change.apply(config);
-      config.put("version", config.getInteger("version") + 1);
-      config.remove("term"); // The primary sets the term.
       try {
-        set.primary().admin(new Document("replSetReconfig", config));
+        set.primary().reconfigure(change);
         return;
       } catch (MongoCommandException e) {
         if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
           throw Failure.run(
-              "cannot change the members of the replica" + " set: " + e.getErrorMessage(), e);
+              "cannot change the members of the replica set: " + e.getErrorMessage(), e);
         }
         Thread.sleep(POLL_MILLIS);
       }
@@ -211,6 +192,8 @@ public final class NewMember {
   void awaitCaughtUp() throws InterruptedException {
     // The member has no users before its initial sync.
     Member stranger = set.stranger(target.host());
+    BsonTimestamp goal = null;
+    boolean answered = false;
     long end = System.nanoTime() + plan.patience().toNanos();
     long lastAnswer = System.nanoTime();
     long nextState = 0;
@@ -247,8 +230,7 @@ public final class NewMember {
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
             "%s did not catch up within %s"
-                .formatted(target.host(), Progress.about(plan.patience())),
-            null);
+                .formatted(target.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -272,7 +254,7 @@ public final class NewMember {
       progress.state(target.host() + ": " + memberState(status));
       return false;
     }
-    long copied = number(sync.get("approxTotalBytesCopied"));
+    long copied = Member.number(sync, "approxTotalBytesCopied");
     boolean moved = copied > copiedLogically;
     copiedLogically = Math.max(copied, copiedLogically);
     progress.state(
@@ -280,8 +262,8 @@ public final class NewMember {
             .formatted(
                 target.host(),
                 copied >> 20,
-                number(sync.get("approxTotalDataSize")) >> 20,
-                number(sync.get("appliedOps"))));
+                Member.number(sync, "approxTotalDataSize") >> 20,
+                Member.number(sync, "appliedOps")));
     return moved;
   }
 
@@ -309,16 +291,13 @@ public final class NewMember {
     };
   }
 
-  private static long number(@Nullable Object value) {
-    return value instanceof Number number ? number.longValue() : 0;
-  }
-
   /**
    * Reads from the server's log which sync method ran.
    *
+   * @return the line of the log that names the method; empty if it was not found
    * @throws Failure if it was not the planned method
    */
-  void prove() {
+  String prove() {
     List<String> log;
     try {
       log =
@@ -327,7 +306,7 @@ public final class NewMember {
               .getList("log", String.class);
     } catch (MongoException e) {
       progress.note("The log of " + target.host() + " can't be read: " + Failure.firstLine(e));
-      return;
+      return "";
     }
     String synced = find(log, "\"id\":21192,");
     String notSynced = find(log, NOT_SYNCED);
@@ -336,18 +315,17 @@ public final class NewMember {
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
       throw Failure.run(
-          "the log of " + target.host() + " shows another sync method than planned: " + wrong,
-          null);
+          "the log of " + target.host() + " shows another sync method than planned: " + wrong);
     }
-    if (right != null) {
-      Matcher statistics = STATISTICS.matcher(right);
-      if (statistics.find()) {
-        copiedLogically = Long.parseLong(statistics.group(2));
-        proof = "initial sync, method " + statistics.group(1) + " (log id 21192)";
-      } else {
-        proof = NOT_SYNCED + " (log id 4280512)";
-      }
+    if (right == null) {
+      return "";
     }
+    Matcher statistics = STATISTICS.matcher(right);
+    if (!statistics.find()) {
+      return NOT_SYNCED + " (log id 4280512)";
+    }
+    copiedLogically = Long.parseLong(statistics.group(2));
+    return "initial sync, method " + statistics.group(1) + " (log id 21192)";
   }
 
   private static @Nullable String find(List<String> log, String part) {
@@ -359,30 +337,20 @@ public final class NewMember {
     return copiedLogically;
   }
 
-  /** The line of the server's log that names the sync method; empty if it was not found. */
-  String proof() {
-    return proof;
-  }
-
   private void requireRunning() {
     Process its = process;
     // Exit code 0 is no failure: a command that starts a server in the background ends with 0.
     if (its != null && !its.isAlive() && its.exitValue() != 0) {
       throw Failure.run(
           "the server of %s ended with exit code %d%s"
-              .formatted(target.host(), its.exitValue(), lastOutput()),
-          null);
+              .formatted(target.host(), its.exitValue(), lastOutput()));
     }
   }
 
   private String lastOutput() {
     try {
-      List<String> lines = Files.readAllLines(Objects.requireNonNull(output));
-      return lines.isEmpty()
-          ? ""
-          : ":\n"
-              + String.join(
-                  "\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));
+      List<String> lines = CopyCommand.lastLines(Objects.requireNonNull(output), OUTPUT_LINES);
+      return lines.isEmpty() ? "" : ":\n" + String.join("\n", lines);
     } catch (IOException e) {
       return "";
     }
@@ -398,15 +366,10 @@ public final class NewMember {
   boolean undo() throws InterruptedException {
     if (added) {
       reconfigure(
-          config ->
-              config
-                  .getList("members", Document.class)
-                  .removeIf(member -> member.getString("host").equals(target.host())));
+          members -> members.removeIf(member -> member.getString("host").equals(target.host())));
       added = false;
     }
-    if (started) {
-      stop();
-    }
+    stop();
     return !answers(target) && plan.start() != null;
   }
 
@@ -423,7 +386,10 @@ public final class NewMember {
   }
 
   private void stop() throws InterruptedException {
-    Process its = Objects.requireNonNull(process);
+    Process its = process;
+    if (its == null) {
+      return;
+    }
     if (its.isAlive()) {
       kill(its.toHandle());
       its.waitFor();

@@ -2,14 +2,13 @@ package dev.onehop.resync;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoCollection;
+import java.io.FileOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -112,7 +111,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   private void requireNoMember(Document config, List<Document> states, Target target) {
-    boolean known = ReplicaSetStatus.entry(config, target.host()) != null;
+    boolean known = !find(members(config), "host", target.host()).isEmpty();
     if (known != plan.rebuild()) {
       throw Failure.usage(
           target.host()
@@ -120,35 +119,27 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                   ? " is already a member of the replica set; remove it first, or give --rebuild"
                   : " is not a member of the replica set, but --rebuild needs a member"));
     }
-    if (known) {
-      for (Document state : states) {
-        if (state.getString("name").equalsIgnoreCase(target.host())
-            && number(state.get("health")) == 1) {
-          throw Failure.usage(
-              target.host()
-                  + " is up, in state "
-                  + state.getString("stateStr")
-                  + "; stop it before the rebuild");
-        }
-      }
+    Document report = find(states, "name", target.host());
+    if (known && Member.number(report, "health") == 1) {
+      throw Failure.usage(
+          "%s is up, in state %s; stop it before the rebuild"
+              .formatted(target.host(), report.getString("stateStr")));
     }
   }
 
   private void requireDifferent() {
     Set<Object> seen = new HashSet<>();
     for (Target target : plan.targets()) {
-      Path dbpath = target.dbpath();
+      Path dbpath = plan.folder(target);
       if (!seen.add(target.host())
-          || (dbpath != null
-              && plan.copy() == null
-              && !seen.add(dbpath.toAbsolutePath().normalize()))) {
+          || (dbpath != null && !seen.add(dbpath.toAbsolutePath().normalize()))) {
         throw Failure.usage("each new member needs a separate --to and a separate --dbpath");
       }
     }
   }
 
   private void requireFree(Target target) throws IOException, InterruptedException {
-    Path dbpath = plan.copy() == null ? target.dbpath() : null;
+    Path dbpath = plan.folder(target);
     if (dbpath != null && Files.exists(dbpath)) {
       if (!Files.isDirectory(dbpath) || !Files.isWritable(dbpath)) {
         throw Failure.usage("--dbpath " + dbpath + " is not a writable folder");
@@ -171,9 +162,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       Matcher engine = ENGINE.matcher(start);
       if (engine.find() && !engine.group(1).equals("wiredTiger")) {
         throw Failure.usage(
-            "--start has --storageEngine "
-                + engine.group(1)
-                + ", but the new member has to use wiredTiger");
+            "--start has --storageEngine %s, but the new member has to use wiredTiger"
+                .formatted(engine.group(1)));
       }
     }
   }
@@ -186,7 +176,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private String source(Document config, List<Document> states) {
     String named = plan.source();
     if (named == null) {
-      return config.getList("members", Document.class).stream()
+      return members(config).stream()
           .filter(member -> member.getBoolean("hidden", false))
           .map(member -> member.getString("host"))
           .filter(host -> state(states, host) == SECONDARY)
@@ -197,16 +187,15 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                       "the replica set has no hidden secondary; use --source to name the member to"
                           + " lock"));
     }
-    if (ReplicaSetStatus.entry(config, named) == null) {
+    if (find(members(config), "host", named).isEmpty()) {
       throw Failure.usage("--source " + named + " is not a member of the replica set");
     }
     int state = state(states, named);
     if (state == PRIMARY && !plan.allowPrimary()) {
       throw Failure.usage(
-          "--source "
-              + named
-              + " is the primary, and its lock would block all writes; name a"
-              + " secondary, or give --allow-primary");
+          ("--source %s is the primary, and its lock would block all writes; name a secondary, or"
+                  + " give --allow-primary")
+              .formatted(named));
     }
     if (state != PRIMARY && state != SECONDARY) {
       throw Failure.usage("--source " + named + " is neither a secondary nor the primary");
@@ -215,18 +204,24 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   private static int state(List<Document> states, String host) {
-    return states.stream()
-        .filter(state -> state.getString("name").equalsIgnoreCase(host))
-        .map(state -> state.getInteger("state"))
-        .findFirst()
-        .orElse(-1);
+    return find(states, "name", host).getInteger("state", -1);
   }
 
-  private void requireSameVersions(Member source, String version)
-      throws IOException, InterruptedException {
+  private static List<Document> members(Document config) {
+    return config.getList("members", Document.class);
+  }
+
+  /** Returns the document with a host in this field; empty if there is none. */
+  private static Document find(List<Document> documents, String field, String host) {
+    return documents.stream()
+        .filter(document -> document.getString(field).equalsIgnoreCase(host))
+        .findFirst()
+        .orElseGet(Document::new);
+  }
+
+  private void requireSameVersions(Member source, String version) throws InterruptedException {
     Document there = compatibility(source);
-    Document here = compatibility(set.primary());
-    if (!there.equals(here) || there.containsKey("targetVersion")) {
+    if (!there.equals(compatibility(set.primary())) || there.containsKey("targetVersion")) {
       throw Failure.usage(
           "the feature compatibility version of the replica set is being changed; wait until the"
               + " change is complete");
@@ -244,13 +239,9 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   private static Document compatibility(Member member) {
-    try {
-      return member
-          .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
-          .get("featureCompatibilityVersion", Document.class);
-    } catch (MongoException e) {
-      throw Failure.run(member.host() + ": getParameter: " + Failure.firstLine(e), e);
-    }
+    return member
+        .require(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
+        .get("featureCompatibilityVersion", Document.class);
   }
 
   private static String versionOf(String program) throws InterruptedException {
@@ -272,10 +263,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     Document engine = source.require("serverStatus").get("storageEngine", Document.class);
     if (!"wiredTiger".equals(engine.getString("name"))) {
       throw Failure.usage(
-          source.host()
-              + " has the storage engine "
-              + engine.getString("name")
-              + "; only files of wiredTiger can be copied");
+          "%s has the storage engine %s; only files of wiredTiger can be copied"
+              .formatted(source.host(), engine.getString("name")));
     }
     if (source.require("currentOp").getBoolean("fsyncLock", false)) {
       throw Failure.usage(source.host() + " is already locked by another client");
@@ -286,24 +275,20 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     Path given = plan.sourceFolder();
     Path path = given;
     if (path == null) {
-      Document storage = options.get("storage", new Document());
-      path = Path.of(storage.get("dbPath", "/data/db"));
+      path = Path.of(options.getEmbedded(List.of("storage", "dbPath"), "/data/db"));
       if (!path.isAbsolute()) {
         throw Failure.usage(
             source.host()
-                + " reports a relative path of its data folder; give the"
-                + " absolute path with --source-dbpath");
+                + " reports a relative path of its data folder; give the absolute path with"
+                + " --source-dbpath");
       }
     }
     DataFolder folder = new DataFolder(path);
     if (!folder.isData()) {
       throw Failure.usage(
           given == null
-              ? "the data folder of "
-                  + source.host()
-                  + ", "
-                  + path
-                  + ", cannot be read on this host; set --source-dbpath"
+              ? "the data folder of %s, %s, cannot be read on this host; set --source-dbpath"
+                  .formatted(source.host(), path)
               : "--source-dbpath " + path + " contains no WiredTiger data");
     }
     return folder;
@@ -350,19 +335,13 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     double least = Double.MAX_VALUE;
     for (Path target : plan.folders()) {
       Path probe = Files.createTempFile(existing(target), ".onehop", null);
-      try (FileChannel in = FileChannel.open(largest);
-          FileChannel out = FileChannel.open(probe, StandardOpenOption.WRITE)) {
-        ByteBuffer buffer = ByteBuffer.allocate(PROBE_BYTES);
+      try (InputStream in = Files.newInputStream(largest);
+          FileOutputStream out = new FileOutputStream(probe.toFile())) {
+        byte[] bytes = new byte[PROBE_BYTES];
         long begun = System.nanoTime();
-        while (buffer.hasRemaining() && in.read(buffer) >= 0) {
-          // Reads until the buffer is full or the file ends.
-        }
-        buffer.flip();
-        int size = buffer.remaining();
-        while (buffer.hasRemaining()) {
-          out.write(buffer);
-        }
-        out.force(true);
+        int size = in.readNBytes(bytes, 0, PROBE_BYTES);
+        out.write(bytes, 0, size);
+        out.getFD().sync();
         double seconds = (System.nanoTime() - begun) / 1e9;
         least = Math.min(least, size / MEBIBYTE / seconds);
       } finally {
@@ -378,14 +357,10 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       String name = database.getString("name");
       if (!name.equals("local")) {
         Document stats = source.client().getDatabase(name).runCommand(new Document("dbStats", 1));
-        bytes += number(stats.get("dataSize"));
+        bytes += Member.number(stats, "dataSize");
       }
     }
     return bytes;
-  }
-
-  private static long number(@Nullable Object value) {
-    return value instanceof Number number ? number.longValue() : 0;
   }
 
   /**
@@ -420,8 +395,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       long seconds = Math.max(1, (long) last.getTime() - first.getTime());
       Document stats =
           source.client().getDatabase("local").runCommand(new Document("collStats", "oplog.rs"));
-      double size = Math.max(1, number(stats.get("size")));
-      double most = number(stats.get("maxSize"));
+      double size = Math.max(1, Member.number(stats, "size"));
+      double most = Member.number(stats, "maxSize");
       double factor = size < FULL * most ? most / size : 1;
       return Duration.ofSeconds((long) Math.min(seconds * factor, MOST_SECONDS));
     } catch (MongoException e) {
@@ -442,8 +417,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     }
     int voting = 0;
     int left = 0;
-    for (Document member : config.getList("members", Document.class)) {
-      if (number(member.get("votes")) > 0) {
+    for (Document member : members(config)) {
+      if (Member.number(member, "votes") > 0) {
         voting++;
         String host = member.getString("host");
         int state = state(states, host);
@@ -454,10 +429,9 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     }
     if (left <= voting / 2) {
       progress.note(
-          "While "
-              + source.host()
-              + " is locked, writes with write concern majority wait, because the other members"
-              + " that are up have no majority of the votes.");
+          ("While %s is locked, writes with write concern majority wait, because the other members"
+                  + " that are up have no majority of the votes.")
+              .formatted(source.host()));
     }
   }
 
@@ -471,19 +445,18 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     if (storage.getBoolean("directoryPerDB", false)) {
       command.append(" --directoryperdb");
     }
-    Document wiredTiger = storage.get("wiredTiger", new Document());
-    if (wiredTiger.get("engineConfig", new Document()).getBoolean("directoryForIndexes", false)) {
+    if (storage.getEmbedded(List.of("wiredTiger", "engineConfig", "directoryForIndexes"), false)) {
       command.append(" --wiredTigerDirectoryForIndexes");
     }
-    Document sharding = options.get("sharding", new Document());
-    if (sharding.getString("clusterRole") != null) {
-      command.append(" --").append(sharding.getString("clusterRole"));
+    String role = options.getEmbedded(List.of("sharding", "clusterRole"), String.class);
+    if (role != null) {
+      command.append(" --").append(role);
     }
-    String keyFile = options.get("security", new Document()).getString("keyFile");
+    String keyFile = options.getEmbedded(List.of("security", "keyFile"), String.class);
     if (keyFile != null) {
       command.append(" --keyFile ").append(keyFile);
     }
-    Document tls = options.get("net", new Document()).get("tls", new Document());
+    Document tls = options.getEmbedded(List.of("net", "tls"), new Document());
     return tls.isEmpty() ? command.toString() : command + " (and the TLS options of the source)";
   }
 }

@@ -71,12 +71,6 @@ public final class Progress implements AutoCloseable {
     begin(name, "");
   }
 
-  /** Begins the last phase, and removes the expected remaining time. */
-  public synchronized void lastPhase(String name) {
-    endsAt = Long.MIN_VALUE;
-    begin(name, "");
-  }
-
   /** Begins the measurement of a point. */
   public synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);

@@ -15,22 +15,11 @@ final class ReplicaSetStatus implements AutoCloseable {
   private final ClusterUrl url;
   private final Map<String, Member> members = new HashMap<>();
   private final Map<String, Member> strangers = new HashMap<>();
-  private String primary;
+  private @Nullable Member primary;
 
-  /**
-   * Connects to a replica set.
-   *
-   * @throws Failure if no host of the URL is a member of a set with a primary
-   */
+  /** Creates an object that connects to the members when they are used. */
   ReplicaSetStatus(ClusterUrl url) {
     this.url = url;
-    this.primary = "";
-    try {
-      this.primary = findPrimary();
-    } catch (RuntimeException e) {
-      close();
-      throw e;
-    }
   }
 
   /** A member by its name and port. */
@@ -49,21 +38,25 @@ final class ReplicaSetStatus implements AutoCloseable {
   /**
    * The present primary.
    *
-   * @throws Failure if the set has no primary
+   * @throws Failure if no host of the URL is a member of a set with a primary
    */
   synchronized Member primary() {
     try {
-      if (member(primary).admin("hello").getBoolean("isWritablePrimary", false)) {
-        return member(primary);
+      if (primary != null && isPrimary(primary)) {
+        return primary;
       }
     } catch (MongoException e) {
       // Another member may have become the primary.
     }
     primary = findPrimary();
-    return member(primary);
+    return primary;
   }
 
-  private String findPrimary() {
+  private static boolean isPrimary(Member member) {
+    return member.admin("hello").getBoolean("isWritablePrimary", false);
+  }
+
+  private Member findPrimary() {
     String reason = "it has no primary";
     Set<String> hosts = new LinkedHashSet<>(url.hosts());
     hosts.addAll(members.keySet());
@@ -79,14 +72,14 @@ final class ReplicaSetStatus implements AutoCloseable {
                       ? " is a mongos; name the members of a shard"
                       : " is not a member of a replica set"));
         }
-        if (known != null && member(known).admin("hello").getBoolean("isWritablePrimary", false)) {
-          return known;
+        if (known != null && isPrimary(member(known))) {
+          return member(known);
         }
       } catch (MongoException e) {
         reason = Failure.firstLine(e);
       }
     }
-    throw Failure.run("cannot use the replica set of --url: " + reason, null);
+    throw Failure.run("cannot use the replica set of --url: " + reason);
   }
 
   /** The set's configuration from its primary. */
@@ -99,21 +92,9 @@ final class ReplicaSetStatus implements AutoCloseable {
     return primary().require("replSetGetStatus").getList("members", Document.class);
   }
 
-  /** A member's entry in the configuration; null if there is none. */
-  static @Nullable Document entry(Document config, String host) {
-    for (Document member : config.getList("members", Document.class)) {
-      if (member.getString("host").equalsIgnoreCase(host)) {
-        return member;
-      }
-    }
-    return null;
-  }
-
   @Override
   public synchronized void close() {
     members.values().forEach(Member::close);
-    members.clear();
     strangers.values().forEach(Member::close);
-    strangers.clear();
   }
 }

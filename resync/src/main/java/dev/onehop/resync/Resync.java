@@ -85,7 +85,7 @@ public final class Resync {
           outcomes.add(join(members.get(i), target, checked, copied, begun));
         }
       } catch (InterruptedException | RuntimeException e) {
-        undo(members, outcomes.size(), e);
+        Interruption.suspend(() -> undo(members, outcomes.size(), e));
         throw e;
       }
       return outcomes;
@@ -107,8 +107,7 @@ public final class Resync {
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
             "%s did not catch up within %s"
-                .formatted(source.host(), Progress.about(plan.patience())),
-            null);
+                .formatted(source.host(), Progress.about(plan.patience())));
       }
       Thread.sleep(POLL_MILLIS);
     }
@@ -135,7 +134,7 @@ public final class Resync {
     member.add();
     member.awaitCaughtUp();
     Duration total = Duration.ofNanos(System.nanoTime() - begun);
-    member.prove();
+    String proof = member.prove();
     return new Outcome(
         target.host(),
         total,
@@ -143,7 +142,7 @@ public final class Resync {
         copied == null ? null : copied.copied(),
         copied == null ? member.copied() : copied.bytes(),
         copied != null && copied.shared(),
-        member.proof(),
+        proof,
         member.process());
   }
 
@@ -164,12 +163,8 @@ public final class Resync {
       }
       return copied;
     } catch (IOException | InterruptedException | RuntimeException e) {
-      boolean interrupted = Thread.interrupted();
       progress.phase("cleaning up");
-      plan.folders().forEach(this::discard);
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      Interruption.suspend(() -> plan.folders().forEach(this::discard));
       if (e instanceof IOException failure) {
         throw Failure.run("the copy failed: " + Failure.reason(failure), failure);
       }
@@ -261,25 +256,22 @@ public final class Resync {
 
   /** Removes the members that have not caught up. */
   private void undo(List<NewMember> members, int done, Exception failure) {
-    boolean interrupted = Thread.interrupted();
     progress.phase("cleaning up");
     for (int i = done; i < plan.targets().size(); i++) {
       Target target = plan.targets().get(i);
       try {
-        Path folder = target.dbpath();
+        Path folder = plan.folder(target);
         boolean unused = i >= members.size() || members.get(i).undo();
-        if (unused && folder != null && plan.copy() == null) {
+        if (unused && folder != null) {
           discard(folder);
-        } else if (folder != null) {
-          progress.note("Files are left in " + folder + "; empty this folder before the next run.");
+        } else if (target.dbpath() != null) {
+          progress.note(
+              "Files are left in " + target.dbpath() + "; empty this folder before the next run.");
         }
       } catch (InterruptedException | RuntimeException e) {
         failure.addSuppressed(e);
         progress.note("Cleaning up " + target.host() + " failed: " + Failure.firstLine(e));
       }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

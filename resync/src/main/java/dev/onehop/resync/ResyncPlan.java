@@ -51,9 +51,12 @@ public record ResyncPlan(
 
   /** The targets' folders on this host; empty if a command copies to other hosts. */
   List<Path> folders() {
-    return copy != null
-        ? List.of()
-        : targets.stream().map(Target::dbpath).filter(Objects::nonNull).toList();
+    return targets.stream().map(this::folder).filter(Objects::nonNull).toList();
+  }
+
+  /** A target's folder on this host; null if there is none, or a command copies to other hosts. */
+  @Nullable Path folder(Target target) {
+    return copy == null ? target.dbpath() : null;
   }
 
   /**

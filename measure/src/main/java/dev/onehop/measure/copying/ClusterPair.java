@@ -8,20 +8,20 @@ import java.util.List;
 /** The kinds of source and destination of a copy. */
 public enum ClusterPair {
   /** From a sharded cluster to another sharded cluster. */
-  SHARDED(true, true),
+  SHARDED(CopyBenchRun.SHARDED, CopyBenchRun.SHARDED),
   /** From a replica set to another replica set. */
-  REPLICA_SET(false, false),
+  REPLICA_SET(CopyBenchRun.REPLICA_SET, CopyBenchRun.REPLICA_SET),
   /** From a replica set to a sharded cluster. */
-  REPLICA_SET_TO_SHARDED(false, true),
+  REPLICA_SET_TO_SHARDED(CopyBenchRun.REPLICA_SET, CopyBenchRun.SHARDED),
   /** From a sharded cluster to a replica set. */
-  SHARDED_TO_REPLICA_SET(true, false);
+  SHARDED_TO_REPLICA_SET(CopyBenchRun.SHARDED, CopyBenchRun.REPLICA_SET);
 
-  private final boolean fromSharded;
-  private final boolean toSharded;
+  private final String source;
+  private final String destination;
 
-  ClusterPair(boolean fromSharded, boolean toSharded) {
-    this.fromSharded = fromSharded;
-    this.toSharded = toSharded;
+  ClusterPair(String source, String destination) {
+    this.source = source;
+    this.destination = destination;
   }
 
   /**
@@ -41,28 +41,24 @@ public enum ClusterPair {
 
   /** The name of the pair on command lines. The pair's folder has the same name. */
   String option() {
-    return fromSharded == toSharded ? source() : source() + "-to-" + destination();
+    return source.equals(destination) ? source : source + "-to-" + destination;
   }
 
   /** The kind of the source in results. */
   String source() {
-    return kind(fromSharded);
+    return source;
   }
 
   /** The kind of the destination in results. */
   String destination() {
-    return kind(toSharded);
-  }
-
-  private static String kind(boolean sharded) {
-    return sharded ? CopyBenchRun.SHARDED : CopyBenchRun.REPLICA_SET;
+    return destination;
   }
 
   boolean fromSharded() {
-    return fromSharded;
+    return source.equals(CopyBenchRun.SHARDED);
   }
 
   boolean toSharded() {
-    return toSharded;
+    return destination.equals(CopyBenchRun.SHARDED);
   }
 }

@@ -44,13 +44,11 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
   @Override
   public void prepare(Session session) {
     for (ClusterPair each : plan.pairs()) {
-      plan.rivals().keySet().stream()
-          .filter(rival -> !rival.supports(each))
-          .forEach(
-              rival ->
-                  session
-                      .progress()
-                      .note("%s does not copy %s".formatted(rival.label(), each.label())));
+      for (CopyTool rival : plan.rivals().keySet()) {
+        if (!rival.supports(each)) {
+          session.progress().note("%s does not copy %s".formatted(rival.label(), each.label()));
+        }
+      }
     }
   }
 

@@ -23,21 +23,31 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A source or a destination: its servers, with a client for each server. */
-final class CopyEnd implements AutoCloseable {
+/**
+ * A source or a destination: its servers, with a client for each server.
+ *
+ * @param url the URL of all routers, or of the replica set
+ * @param urlOfOne the URL of one router, or of the replica set
+ * @param testbed the testbed of a cluster, closed with this object; null for a replica set
+ * @param process the replica set's member, closed with this object; null for a testbed
+ * @param client a client of {@code url}
+ * @param shards a client of each shard's primary, by the shard's name
+ * @param routers a client of each router, by its address
+ */
+record CopyEnd(
+    String url,
+    String urlOfOne,
+    @Nullable Testbed testbed,
+    @Nullable MongodProcess process,
+    MongoClient client,
+    Map<String, MongoClient> shards,
+    Map<String, MongoClient> routers)
+    implements AutoCloseable {
   private static final Document STATUS =
       new Document("serverStatus", 1).append("wiredTiger", 0).append("tcmalloc", 0);
 
   private static final List<String> DOCUMENTS_RETURNED = List.of("metrics", "document", "returned");
   private static final String REGION = "here";
-
-  private final String url;
-  private final String urlOfOne;
-  private final @Nullable Testbed testbed;
-  private final @Nullable MongodProcess process;
-  private final Map<String, MongoClient> shards = new LinkedHashMap<>();
-  private final Map<String, MongoClient> routers = new LinkedHashMap<>();
-  private final MongoClient client;
 
   /** The processor time so far of all routers, and of all other servers. */
   record Cpu(Duration routers, Duration mongods) {}
@@ -67,19 +77,16 @@ final class CopyEnd implements AutoCloseable {
     }
   }
 
-  /**
-   * Connects to servers.
-   *
-   * @param urlOfOne the URL of one router, or of the replica set
-   * @param testbed the testbed of a cluster, closed with this object; null for a replica set
-   * @param process the replica set's member, closed with this object; null for a testbed
-   */
+  /** Connects to servers, without clients of single servers. */
   CopyEnd(String url, String urlOfOne, @Nullable Testbed testbed, @Nullable MongodProcess process) {
-    this.url = url;
-    this.urlOfOne = urlOfOne;
-    this.testbed = testbed;
-    this.process = process;
-    this.client = MongoClients.create(url);
+    this(
+        url,
+        urlOfOne,
+        testbed,
+        process,
+        MongoClients.create(url),
+        new LinkedHashMap<>(),
+        new LinkedHashMap<>());
   }
 
   /** Connects to a cluster, which closes with this object. */
@@ -114,30 +121,6 @@ final class CopyEnd implements AutoCloseable {
   /** Runs a command on the database {@code admin}. */
   static Document run(MongoClient client, Document command) {
     return client.getDatabase("admin").runCommand(command);
-  }
-
-  /** The URL of all routers, or of the replica set. */
-  String url() {
-    return url;
-  }
-
-  /** The URL of one router, or of the replica set. */
-  String urlOfOne() {
-    return urlOfOne;
-  }
-
-  MongoClient client() {
-    return client;
-  }
-
-  /** A client of each shard's primary, by the shard's name. */
-  Map<String, MongoClient> shards() {
-    return shards;
-  }
-
-  /** The cluster; null for a replica set. */
-  @Nullable Testbed testbed() {
-    return testbed;
   }
 
   /** Limits each router to a number of processors. */
@@ -266,16 +249,14 @@ final class CopyEnd implements AutoCloseable {
 
   @Override
   public void close() {
-    List<AutoCloseable> all = new ArrayList<>(shards.values());
-    all.addAll(routers.values());
-    all.add(client);
-    Stream.of(testbed, process).filter(Objects::nonNull).forEach(all::add);
-    for (AutoCloseable each : all) {
-      try {
-        each.close();
-      } catch (Exception e) {
-        throw new IllegalStateException("a server can't be stopped", e);
-      }
+    shards.values().forEach(MongoClient::close);
+    routers.values().forEach(MongoClient::close);
+    client.close();
+    if (testbed != null) {
+      testbed.close();
+    }
+    if (process != null) {
+      process.close();
     }
   }
 }

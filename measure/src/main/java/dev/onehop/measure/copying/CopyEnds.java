@@ -1,19 +1,16 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.measure.frame.Parallel;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.resync.Failure;
-import dev.onehop.resync.Progress;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -33,8 +30,17 @@ final class CopyEnds implements AutoCloseable {
   private static final int OPLOG_MEBIBYTES = 4_096;
 
   private final CopyBenchPlan plan;
-  private final Map<String, CopyEnd> started = new ConcurrentHashMap<>();
+  private final Map<Kind, CopyEnd> started = new ConcurrentHashMap<>();
   private @Nullable Path folder;
+
+  /**
+   * A kind of source or destination.
+   *
+   * @param name the first part of its name
+   * @param network the second part of its addresses
+   * @param routers the number of routers of a sharded cluster
+   */
+  private record Kind(String name, boolean sharded, int network, int routers) {}
 
   CopyEnds(CopyBenchPlan plan) {
     this.plan = plan;
@@ -42,31 +48,30 @@ final class CopyEnds implements AutoCloseable {
 
   /** Starts the missing clusters, source and destination at the same time. */
   void start(ClusterPair pair, Session session) throws IOException, InterruptedException {
-    Progress progress = session.progress();
-    List<Parallel.Part<Session>> missing = new ArrayList<>();
-    if (!started.containsKey(source(pair))) {
-      missing.add(its -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, its));
-    }
-    if (!started.containsKey(destination(pair))) {
-      missing.add(its -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, its));
-    }
+    List<Kind> missing =
+        Stream.of(source(pair), destination(pair))
+            .filter(kind -> !started.containsKey(kind))
+            .toList();
     if (missing.isEmpty()) {
       return;
     }
-    progress.phase("starting servers");
+    session.progress().phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
     // SLF4J prints a warning if two threads use it for the first time at the same moment. So this
     // thread uses it before other threads start.
     Object unusedLog = LoggerFactory.getILoggerFactory();
-    Parallel.forEach(missing, start -> start.run(session));
+    Parallel.forEach(
+        missing,
+        kind ->
+            started.put(kind, kind.sharded() ? sharded(kind, session) : replicaSet(kind, session)));
   }
 
-  private static String source(ClusterPair pair) {
-    return "source" + (pair.fromSharded() ? "" : "-set");
+  private static Kind source(ClusterPair pair) {
+    return new Kind("source", pair.fromSharded(), SOURCE_NETWORK, 1);
   }
 
-  private static String destination(ClusterPair pair) {
-    return "destination" + (pair.toSharded() ? "" : "-set");
+  private static Kind destination(ClusterPair pair) {
+    return new Kind("destination", pair.toSharded(), DESTINATION_NETWORK, 3);
   }
 
   /** Returns the source: a sharded cluster with one router, or a replica set. */
@@ -79,16 +84,9 @@ final class CopyEnds implements AutoCloseable {
     return Objects.requireNonNull(started.get(destination(pair)));
   }
 
-  private void start(String name, boolean sharded, int network, int routers, Session session)
-      throws InterruptedException {
-    started.put(
-        name,
-        sharded ? sharded(name, network, routers, session) : replicaSet(name, network, session));
-  }
-
-  private CopyEnd sharded(String name, int network, int routers, Session session) {
+  private CopyEnd sharded(Kind kind, Session session) {
     Testbed testbed =
-        Testbed.builder(topology("copy-" + name, network, routers))
+        Testbed.builder(topology(kind))
             .mongod(plan.mongod())
             .mongos(plan.mongos())
             // Stand-in routers use the optimizing compiler except in a quick run or with limited
@@ -124,11 +122,11 @@ final class CopyEnds implements AutoCloseable {
   /**
    * Returns a topology of three shards. Each shard has a near router if there are three routers.
    */
-  private static Topology topology(String name, int network, int routers) {
+  private static Topology topology(Kind kind) {
     return Topology.parse(
-        name + ".yaml",
+        "copy-" + kind.name() + ".yaml",
         """
-        name: %1$s
+        name: copy-%1$s
         description: three shards without delays
         regions: [here]
         hosts:
@@ -145,15 +143,16 @@ final class CopyEnds implements AutoCloseable {
           shard-3: [three]
         mongos: [%3$s]
         """
-            .formatted(name, network, routers == 3 ? "one, two, three" : "one"));
+            .formatted(
+                kind.name(), kind.network(), kind.routers() == 3 ? "one, two, three" : "one"));
   }
 
   /** Starts a replica set of one member. */
-  private CopyEnd replicaSet(String name, int network, Session session)
-      throws InterruptedException {
+  private CopyEnd replicaSet(Kind kind, Session session) throws InterruptedException {
     Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);
+    String name = kind.name() + "-set";
     Path data = Objects.requireNonNull(folder).resolve(name);
-    String address = MongodProcess.freeAddress("127." + network + ".0.9");
+    String address = MongodProcess.freeAddress("127." + kind.network() + ".0.9");
     List<String> command = MongodProcess.command(mongod, name, address, data, OPLOG_MEBIBYTES);
     MongodProcess server = MongodProcess.start(name, command, address, data);
     server.onDeath(failure -> session.serverDied(failure.describe()));
@@ -177,18 +176,8 @@ final class CopyEnds implements AutoCloseable {
       started.values().forEach(CopyEnd::close);
     } finally {
       if (folder != null) {
-        delete(folder);
+        Folders.delete(folder);
       }
-    }
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

@@ -72,6 +72,10 @@ final class CopyScene {
     return Objects.requireNonNull(tools.get(tool));
   }
 
+  private Backlog missed(CopyTool tool) {
+    return Objects.requireNonNull(backlogs.get(tool));
+  }
+
   private Copier copier(CopyTool tool) {
     return (Copier) process(tool);
   }
@@ -155,7 +159,7 @@ final class CopyScene {
       progress.state("");
     }
     Copier tool = copier(cell.tool());
-    Backlog missed = Objects.requireNonNull(backlogs.get(cell.tool()));
+    Backlog missed = missed(cell.tool());
     CopyBenchRun run =
         measure(
             cell,
@@ -184,46 +188,35 @@ final class CopyScene {
   }
 
   private CopyBenchRun lag(CopyCell cell) throws InterruptedException {
-    Lags lags = new Lags(cell.tool(), Objects.requireNonNull(backlogs.get(cell.tool())));
-    CopyBenchRun run = measure(cell, lags::run);
-    backlogs.replaceAll(
-        (tool, missed) -> new Backlog(missed.since(), missed.changes() + lags.written));
+    Backlog waiting = missed(cell.tool());
+    CopyBenchRun run = measure(cell, () -> lag(cell.tool(), waiting));
+    long written = run.documents() - waiting.changes();
+    backlogs.replaceAll((tool, missed) -> new Backlog(missed.since(), missed.changes() + written));
     backlogs.put(cell.tool(), new Backlog(source.now(), 0));
     return run;
   }
 
-  /** Measures the lags of one tool in one round. */
-  private final class Lags {
-    private final CopyTool tool;
-    private final Backlog missed;
-    private long written;
-
-    Lags(CopyTool tool, Backlog missed) {
-      this.tool = tool;
-      this.missed = missed;
+  /** Applies the waiting changes, and then measures the lags of new writes. */
+  private Done lag(CopyTool tool, Backlog waiting) throws InterruptedException {
+    Copier process = copier(tool);
+    process.follow(waiting.since());
+    process.await(waiting.changes());
+    long changes = waiting.changes();
+    double rate;
+    LagWatch watch =
+        new LagWatch(destination, tool.database(), Workload.collection(0), destination.now());
+    try (watch) {
+      changes += workload.write(plan.rate(), plan.quick() ? QUICK_WARM_UP : WARM_UP);
+      watch.begin();
+      long begun = System.nanoTime();
+      long measured = workload.write(plan.rate(), plan.duration());
+      rate = measured * PER_SECOND / (System.nanoTime() - begun);
+      watch.end();
+      changes += measured;
+      process.await(changes);
     }
-
-    /** Applies the waiting changes, and then measures the lags of new writes. */
-    Done run() throws InterruptedException {
-      double rate;
-      Copier process = copier(tool);
-      process.follow(missed.since());
-      process.await(missed.changes());
-      LagWatch watch =
-          new LagWatch(destination, tool.database(), Workload.collection(0), destination.now());
-      try (watch) {
-        written = workload.write(plan.rate(), plan.quick() ? QUICK_WARM_UP : WARM_UP);
-        watch.begin();
-        long begun = System.nanoTime();
-        long measured = workload.write(plan.rate(), plan.duration());
-        rate = measured * PER_SECOND / (System.nanoTime() - begun);
-        watch.end();
-        written += measured;
-        process.await(missed.changes() + written);
-      }
-      process.unfollow();
-      return new Done(missed.changes() + written, rate, LatencySummary.of(watch.lags()), null);
-    }
+    process.unfollow();
+    return new Done(changes, rate, LatencySummary.of(watch.lags()), null);
   }
 
   /** The measured part of a copy. */

@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends commands to a {@link Program} on this machine, as JSON over HTTP. Thread-safe.
@@ -25,7 +26,7 @@ record HttpApi(Program program, String success, String error) {
   /** Whether the program replies to a GET. */
   boolean answers(String path) {
     try {
-      JsonNode unused = send(path, HttpRequest.newBuilder().GET());
+      JsonNode unused = send(path, null);
       return true;
     } catch (IOException e) {
       return false;
@@ -38,7 +39,7 @@ record HttpApi(Program program, String success, String error) {
    * @throws Failure if no reply comes, or the program reports a failure
    */
   JsonNode status(String path) {
-    return checked(path, HttpRequest.newBuilder().GET());
+    return checked(path, null);
   }
 
   /**
@@ -48,46 +49,44 @@ record HttpApi(Program program, String success, String error) {
    * @throws Failure if the program does not accept it
    */
   void command(String path, String body) {
-    JsonNode unused = checked(path, post(body));
+    JsonNode unused = checked(path, body);
   }
 
   /** Sends a POST that the program may refuse. Returns whether it was accepted. */
   boolean tryCommand(String path, String body) {
-    try {
-      return send(path, post(body)).path(success).asBoolean();
-    } catch (IOException e) {
-      throw failed(path, Failure.reason(e));
-    }
+    return reply(path, body).path(success).asBoolean();
   }
 
   /** Returns a failure with the program's reason. */
   Failure failed(String path, String reason) {
-    return Failure.run("%s failed at %s: %s".formatted(program.name(), path, reason), null);
+    return Failure.run("%s failed at %s: %s".formatted(program.name(), path, reason));
   }
 
-  private static HttpRequest.Builder post(String body) {
-    return HttpRequest.newBuilder()
-        .header("Content-Type", "application/json")
-        .POST(BodyPublishers.ofString(body));
+  private JsonNode checked(String path, @Nullable String body) {
+    JsonNode reply = reply(path, body);
+    if (!reply.path(success).asBoolean(true)) {
+      throw failed(path, reply.path(error).asText());
+    }
+    return reply;
   }
 
-  private JsonNode checked(String path, HttpRequest.Builder request) {
+  private JsonNode reply(String path, @Nullable String body) {
     try {
-      JsonNode answer = send(path, request);
-      if (!answer.path(success).asBoolean(true)) {
-        throw failed(path, answer.path(error).asText());
-      }
-      return answer;
+      return send(path, body);
     } catch (IOException e) {
       throw failed(path, Failure.reason(e));
     }
   }
 
-  private JsonNode send(String path, HttpRequest.Builder request) throws IOException {
+  /** Sends a POST, or a GET if there is no body. */
+  private JsonNode send(String path, @Nullable String body) throws IOException {
     URI uri = URI.create("http://localhost:" + program.port() + path);
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(TIMEOUT);
+    if (body != null) {
+      request.header("Content-Type", "application/json").POST(BodyPublishers.ofString(body));
+    }
     try {
-      return JSON.readTree(
-          CLIENT.send(request.uri(uri).timeout(TIMEOUT).build(), BodyHandlers.ofString()).body());
+      return JSON.readTree(CLIENT.send(request.build(), BodyHandlers.ofString()).body());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Failure.interrupted();

@@ -1,6 +1,5 @@
 package dev.onehop.measure.copying;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -68,10 +67,10 @@ final class HttpRival extends RivalTool {
    *
    * @param tool {@link CopyTool#PCSM} or {@link CopyTool#MONGOSYNC}
    */
-  HttpRival(CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
-    super(tool, path, source, destination, folder);
+  HttpRival(CopyTool tool, Program program, CopyEnd source, CopyEnd destination) {
+    super(program, source, destination);
     this.its = tool == CopyTool.PCSM ? CLUSTER_SYNC : MONGOSYNC;
-    this.api = new HttpApi(program(), its.success(), its.error());
+    this.api = new HttpApi(program, its.success(), its.error());
   }
 
   @Override

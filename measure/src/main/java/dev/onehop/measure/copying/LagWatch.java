@@ -3,11 +3,10 @@ package dev.onehop.measure.copying;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Aggregates;
-import dev.onehop.measure.frame.Parallel;
+import dev.onehop.measure.frame.Background;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.bson.BsonDocument;
@@ -15,7 +14,6 @@ import org.bson.BsonInt64;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Measures lags. It reads the written documents from change streams of the destination's shards. A
@@ -39,13 +37,11 @@ final class LagWatch implements AutoCloseable {
   /** The time that a server waits for an event before it returns an empty batch. */
   private static final long AWAIT_MILLIS = 300;
 
-  private final List<Thread> threads = new ArrayList<>();
+  private final Background threads = new Background();
   private final List<MongoCursor<BsonDocument>> cursors = new ArrayList<>();
   private final Histogram micros = new ConcurrentHistogram(LONGEST_MICROS, 3);
-  private final AtomicLong from = new AtomicLong(Long.MAX_VALUE);
-  private final AtomicLong to = new AtomicLong(Long.MAX_VALUE);
-  private volatile boolean closed;
-  private volatile @Nullable RuntimeException failure;
+  private volatile long from = Long.MAX_VALUE;
+  private volatile long to = Long.MAX_VALUE;
 
   /**
    * Starts to watch.
@@ -54,7 +50,7 @@ final class LagWatch implements AutoCloseable {
    */
   LagWatch(CopyEnd destination, String database, String collection, BsonTimestamp start) {
     for (MongoClient shard : destination.shards().values()) {
-      MongoCursor<BsonDocument> cursor =
+      cursors.add(
           shard
               .getDatabase(database)
               .getCollection(collection)
@@ -62,60 +58,50 @@ final class LagWatch implements AutoCloseable {
               .startAtOperationTime(start)
               .maxAwaitTime(AWAIT_MILLIS, TimeUnit.MILLISECONDS)
               .withDocumentClass(BsonDocument.class)
-              .iterator();
-      cursors.add(cursor);
-      threads.add(new Thread(() -> watch(cursor), "lag-watch"));
+              .iterator());
     }
-    threads.forEach(Thread::start);
+    cursors.forEach(cursor -> threads.start("lag-watch", () -> watch(cursor)));
   }
 
   private void watch(MongoCursor<BsonDocument> cursor) {
-    try {
-      while (true) {
-        // Reads "closed" before the batch. If "closed" is true and the batch is empty, all writes
-        // from before the close have arrived.
-        boolean last = closed;
-        BsonDocument event = cursor.tryNext();
-        if (event == null && last) {
-          return;
-        }
-        long now = Workload.micros();
-        if (event != null && event.get(Workload.ISSUED) instanceof BsonInt64 issued) {
-          long time = issued.getValue();
-          if (time >= from.get() && time < to.get()) {
-            micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
-          }
+    while (true) {
+      // Calls isClosed() before it reads the batch. If the result is true and the batch is empty,
+      // all writes from before the close have arrived.
+      boolean last = threads.isClosed();
+      BsonDocument event = cursor.tryNext();
+      if (event == null && last) {
+        return;
+      }
+      long now = Workload.micros();
+      if (event != null && event.get(Workload.ISSUED) instanceof BsonInt64 issued) {
+        long time = issued.getValue();
+        if (time >= from && time < to) {
+          micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
         }
       }
-    } catch (RuntimeException e) {
-      failure = e;
     }
   }
 
   /** Starts the measurement of writes that are issued from now on. */
   void begin() {
-    from.set(Workload.micros());
+    from = Workload.micros();
   }
 
   /** Ends the measurement for writes that are issued from now on. */
   void end() {
-    to.set(Workload.micros());
+    to = Workload.micros();
   }
 
   /** Returns the lags in microseconds. The caller must close the watch first. */
   Histogram lags() {
-    RuntimeException failed = failure;
-    if (failed != null) {
-      throw failed;
-    }
+    threads.check();
     return micros;
   }
 
   /** Waits until all earlier writes have arrived, and ends the watch. */
   @Override
   public void close() {
-    closed = true;
-    Parallel.join(threads);
+    threads.close();
     cursors.forEach(MongoCursor::close);
   }
 }

@@ -1,9 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,24 +10,13 @@ import java.util.List;
  * MongoDB's migration-verifier. It stores its state in a separate database at the destination and
  * drops this database when it starts.
  */
-final class MigrationVerifier implements ToolProcess.Verifier {
+record MigrationVerifier(Program program, CopyEnd source, CopyEnd destination)
+    implements ToolProcess.Verifier, ToolProcess.OfProgram {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final String PROGRESS = "/api/v1/progress";
 
-  private final CopyEnd source;
-  private final CopyEnd destination;
-  private final Program program;
-  private final HttpApi api;
-
-  MigrationVerifier(Path path, CopyEnd source, CopyEnd destination, Path folder) {
-    this.source = source;
-    this.destination = destination;
-    this.program = new Program(CopyTool.MIGRATION_VERIFIER.label(), path, folder);
-    this.api = new HttpApi(program, "success", "error");
-  }
-
-  Program program() {
-    return program;
+  private HttpApi api() {
+    return new HttpApi(program, "success", "error");
   }
 
   @Override
@@ -46,10 +33,10 @@ final class MigrationVerifier implements ToolProcess.Verifier {
       arguments.add("--srcNamespace=" + Workload.DATABASE + "." + collection);
       arguments.add("--dstNamespace=" + CopyTool.ONEHOP.database() + "." + collection);
     }
-    program.start(arguments, () -> api.answers(PROGRESS));
+    program.start(arguments, () -> api().answers(PROGRESS));
     try {
-      api.command("/api/v1/check", "{}");
-      api.command("/api/v1/writesOff", "{}");
+      api().command("/api/v1/check", "{}");
+      api().command("/api/v1/writesOff", "{}");
       program.await("compare everything", PATIENCE, this::isDone);
     } finally {
       program.stop();
@@ -57,26 +44,16 @@ final class MigrationVerifier implements ToolProcess.Verifier {
   }
 
   private boolean isDone() {
-    JsonNode progress = api.status(PROGRESS).path("progress");
+    JsonNode progress = api().status(PROGRESS).path("progress");
     if (!progress.path("error").isNull() && !progress.path("error").isMissingNode()) {
-      throw api.failed(PROGRESS, progress.path("error").asText());
+      throw api().failed(PROGRESS, progress.path("error").asText());
     }
     JsonNode tasks = progress.path("verificationStatus");
     boolean done = progress.path("phase").asText().equals("idle") && progress.has("generation");
     if (done
         && tasks.path("failedTasks").asInt() + tasks.path("metadataMismatchTasks").asInt() > 0) {
-      throw Failure.run(program.name() + " found differences: " + tasks, null);
+      throw Failure.run(program.name() + " found differences: " + tasks);
     }
     return done && tasks.path("totalTasks").asInt() > 0;
-  }
-
-  @Override
-  public ProcessUse use() {
-    return program.use();
-  }
-
-  @Override
-  public void close() {
-    program.close();
   }
 }

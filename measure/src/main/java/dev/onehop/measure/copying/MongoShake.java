@@ -9,8 +9,8 @@ import org.bson.BsonTimestamp;
  * process. A new process continues from the checkpoint.
  */
 final class MongoShake extends RivalTool {
-  MongoShake(Path path, CopyEnd source, CopyEnd destination, Path folder) {
-    super(CopyTool.MONGOSHAKE, path, source, destination, folder);
+  MongoShake(Program program, CopyEnd source, CopyEnd destination) {
+    super(program, source, destination);
   }
 
   @Override

@@ -5,7 +5,7 @@ import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
-import dev.onehop.measure.frame.Parallel;
+import dev.onehop.measure.frame.Background;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +19,7 @@ final class OneHopCopy implements CopyToolRun {
   private final String from;
   private final String to;
   private @Nullable ClusterCopy following;
-  private @Nullable Thread thread;
-  private volatile @Nullable RuntimeException failure;
+  private Background thread = new Background();
 
   OneHopCopy(String from, String to) {
     this.from = from;
@@ -58,36 +57,21 @@ final class OneHopCopy implements CopyToolRun {
   @Override
   public void follow(BsonTimestamp since) {
     ClusterCopy copy = copy(EnumSet.of(CopyPhase.INDEXES, CopyPhase.INCREMENTAL));
-    Thread runner =
-        new Thread(
-            () -> {
-              try {
-                copy.run();
-              } catch (InterruptedException e) {
-                // the copy was closed
-              } catch (RuntimeException e) {
-                failure = e;
-              }
-            },
-            "copy");
     following = copy;
-    thread = runner;
-    runner.start();
+    thread = new Background();
+    thread.start("copy", copy::run);
   }
 
   @Override
   public long applied() {
-    RuntimeException failed = failure;
-    if (failed != null) {
-      throw failed;
-    }
+    thread.check();
     return Objects.requireNonNull(following).progress().eventsApplied();
   }
 
   @Override
   public void unfollow() {
     Objects.requireNonNull(following).close();
-    Parallel.join(List.of(Objects.requireNonNull(thread)));
+    thread.close();
   }
 
   /** Compares a source with a tool's copy. */

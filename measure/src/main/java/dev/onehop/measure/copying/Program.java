@@ -108,12 +108,11 @@ final class Program implements AutoCloseable {
     long begun = System.nanoTime();
     while (!done.getAsBoolean()) {
       if (process == null || !process.isAlive()) {
-        throw Failure.run("%s ended; see %s".formatted(name, log()), null);
+        throw Failure.run("%s ended; see %s".formatted(name, log()));
       }
       if (System.nanoTime() - begun > atMost.toNanos()) {
         throw Failure.run(
-            "%s did not %s within %d s; see %s".formatted(name, what, atMost.toSeconds(), log()),
-            null);
+            "%s did not %s within %d s; see %s".formatted(name, what, atMost.toSeconds(), log()));
       }
       Thread.sleep(LOOK.toMillis());
     }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,7 +9,7 @@ import java.util.List;
  * A copying program that users provide. It runs with the defaults of its documentation. All changes
  * count as applied when the destination has the last signal document and receives no more writes.
  */
-abstract class RivalTool implements ToolProcess.Copier {
+abstract class RivalTool implements ToolProcess.Copier, ToolProcess.OfProgram {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final Duration PAUSING = Duration.ofSeconds(60);
 
@@ -26,14 +25,12 @@ abstract class RivalTool implements ToolProcess.Copier {
   private final Program program;
   private final CopyEnd source;
   private final CopyEnd destination;
-  private final String database;
 
   /** Creates a tool that is not running yet. */
-  RivalTool(CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
-    this.program = new Program(tool.label(), path, folder);
+  RivalTool(Program program, CopyEnd source, CopyEnd destination) {
+    this.program = program;
     this.source = source;
     this.destination = destination;
-    this.database = tool.database();
   }
 
   /**
@@ -45,10 +42,11 @@ abstract class RivalTool implements ToolProcess.Copier {
    */
   static ToolProcess of(
       CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
+    Program program = new Program(tool.label(), path, folder);
     return switch (tool) {
-      case PCSM, MONGOSYNC -> new HttpRival(tool, path, source, destination, folder);
-      case MONGOSHAKE -> new MongoShake(path, source, destination, folder);
-      case MIGRATION_VERIFIER -> new MigrationVerifier(path, source, destination, folder);
+      case PCSM, MONGOSYNC -> new HttpRival(tool, program, source, destination);
+      case MONGOSHAKE -> new MongoShake(program, source, destination);
+      case MIGRATION_VERIFIER -> new MigrationVerifier(program, source, destination);
       case DRIVER, ONEHOP -> throw new IllegalArgumentException(tool.label());
     };
   }
@@ -77,7 +75,8 @@ abstract class RivalTool implements ToolProcess.Copier {
   /** The name of the database with the program's state, at the source or the destination. */
   abstract String stateDatabase();
 
-  Program program() {
+  @Override
+  public Program program() {
     return program;
   }
 
@@ -92,7 +91,7 @@ abstract class RivalTool implements ToolProcess.Copier {
   @Override
   public void prepare() throws InterruptedException {
     program.stop();
-    List.of(database, Workload.SIGNALS, stateDatabase()).forEach(destination::drop);
+    List.of(Workload.DATABASE, Workload.SIGNALS, stateDatabase()).forEach(destination::drop);
     source.drop(stateDatabase());
     launch();
   }
@@ -127,19 +126,9 @@ abstract class RivalTool implements ToolProcess.Copier {
     long begun = System.nanoTime();
     while (!pause()) {
       if (System.nanoTime() - begun > PAUSING.toNanos()) {
-        throw Failure.run(program.name() + " cannot be paused", null);
+        throw Failure.run(program.name() + " cannot be paused");
       }
       Thread.sleep(100);
     }
-  }
-
-  @Override
-  public ProcessUse use() {
-    return program.use();
-  }
-
-  @Override
-  public void close() {
-    program.close();
   }
 }

@@ -11,7 +11,7 @@ import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.WriteModel;
-import dev.onehop.measure.frame.Parallel;
+import dev.onehop.measure.frame.Background;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,7 +25,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the changes of a collection with the plain driver. It reads a change stream through one
@@ -45,10 +44,8 @@ final class SingleMongosApplier implements AutoCloseable {
   private final MongoCollection<RawBsonDocument> to;
   private final MongoCursor<RawBsonDocument> cursor;
   private final List<BlockingQueue<RawBsonDocument>> lanes = new ArrayList<>();
-  private final List<Thread> threads = new ArrayList<>();
   private final AtomicLong applied = new AtomicLong();
-  private volatile @Nullable RuntimeException failure;
-  private volatile boolean closed;
+  private final Background threads = new Background();
 
   /**
    * Starts to apply changes.
@@ -61,44 +58,23 @@ final class SingleMongosApplier implements AutoCloseable {
     for (int i = 0; i < LANES; i++) {
       BlockingQueue<RawBsonDocument> lane = new ArrayBlockingQueue<>(WAITING);
       lanes.add(lane);
-      threads.add(new Thread(() -> untilClosed(() -> write(lane)), "lane-" + i));
+      threads.start("lane-" + i, () -> write(lane));
     }
-    threads.add(new Thread(() -> untilClosed(this::read), "stream"));
-    threads.forEach(Thread::start);
+    threads.start("stream", this::read);
   }
 
   /** The number of applied events. */
   long applied() {
-    RuntimeException failed = failure;
-    if (failed != null) {
-      throw failed;
-    }
+    threads.check();
     return applied.get();
   }
 
-  @FunctionalInterface
-  private interface Step {
-    void run() throws InterruptedException;
-  }
-
-  private void untilClosed(Step step) {
-    try {
-      while (!closed) {
-        step.run();
-      }
-    } catch (InterruptedException e) {
-      // the applier was closed
-    } catch (RuntimeException e) {
-      if (!closed) {
-        failure = e;
-      }
-    }
-  }
-
   private void read() throws InterruptedException {
-    RawBsonDocument event = cursor.tryNext(); // waits until the server replies
-    if (event != null) {
-      lanes.get(Math.floorMod(id(event).hashCode(), LANES)).put(event);
+    while (!threads.isClosed()) {
+      RawBsonDocument event = cursor.tryNext(); // waits until the server replies
+      if (event != null) {
+        lanes.get(Math.floorMod(id(event).hashCode(), LANES)).put(event);
+      }
     }
   }
 
@@ -107,6 +83,12 @@ final class SingleMongosApplier implements AutoCloseable {
   }
 
   private void write(BlockingQueue<RawBsonDocument> lane) throws InterruptedException {
+    while (!threads.isClosed()) {
+      writeBatch(lane);
+    }
+  }
+
+  private void writeBatch(BlockingQueue<RawBsonDocument> lane) throws InterruptedException {
     List<RawBsonDocument> batch = new ArrayList<>();
     batch.add(lane.take());
     lane.drainTo(batch, BATCH - 1);
@@ -186,9 +168,7 @@ final class SingleMongosApplier implements AutoCloseable {
 
   @Override
   public void close() {
-    closed = true;
-    threads.forEach(Thread::interrupt);
-    Parallel.join(threads);
+    threads.interrupt();
     cursor.close();
   }
 }

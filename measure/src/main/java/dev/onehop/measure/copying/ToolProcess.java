@@ -15,6 +15,21 @@ interface ToolProcess extends AutoCloseable {
   @Override
   void close();
 
+  /** A tool whose process is a program that users provide. */
+  interface OfProgram extends ToolProcess {
+    Program program();
+
+    @Override
+    default ProcessUse use() {
+      return program().use();
+    }
+
+    @Override
+    default void close() {
+      program().close();
+    }
+  }
+
   /** A tool that copies. */
   interface Copier extends ToolProcess {
     /** Prepares the tool and the destination for a full copy. */

@@ -1,10 +1,10 @@
 package dev.onehop.measure.copying;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import site.ycsb.Utils;
@@ -14,28 +14,23 @@ final class YcsbDocuments {
   static final int FIELDS = 10;
   private static final int LENGTH = 100;
 
-  /**
-   * The format of keys. All keys have the same width, so the order of keys is the order of their
-   * hashes.
-   */
-  private static final String KEY = "user%019d";
-
   private YcsbDocuments() {}
 
   /** Returns the key of a record. It is YCSB's key, padded to a fixed width. */
   static BsonString key(long record) {
-    return new BsonString(String.format(Locale.ROOT, KEY, Utils.hash(record)));
+    return padded(Utils.hash(record));
+  }
+
+  /** Returns the key of a hash. All keys have the same width, so their order is that of the hashes. */
+  private static BsonString padded(long hash) {
+    return new BsonString(String.format(Locale.ROOT, "user%019d", hash));
   }
 
   /** Returns bounds that split all keys into equal parts. */
   static List<BsonDocument> bounds(int parts) {
-    List<BsonDocument> bounds = new ArrayList<>();
-    for (int i = 1; i < parts; i++) {
-      bounds.add(
-          new BsonDocument(
-              "_id", new BsonString(String.format(Locale.ROOT, KEY, Long.MAX_VALUE / parts * i))));
-    }
-    return bounds;
+    return IntStream.range(1, parts)
+        .mapToObj(i -> new BsonDocument("_id", padded(Long.MAX_VALUE / parts * i)))
+        .toList();
   }
 
   static BsonDocument document(long record) {

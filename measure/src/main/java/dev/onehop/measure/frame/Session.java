@@ -188,7 +188,8 @@ public final class Session {
   private void close() {
     if (source != null && cluster != null) {
       if (source.startsServers()) {
-        progress.lastPhase("stopping servers");
+        progress.remaining(null);
+        progress.phase("stopping servers");
       }
       cluster.close();
     }

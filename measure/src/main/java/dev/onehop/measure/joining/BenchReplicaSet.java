@@ -2,6 +2,7 @@ package dev.onehop.measure.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoDatabase;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
@@ -9,20 +10,15 @@ import dev.onehop.resync.Member;
 import dev.onehop.resync.NewMember;
 import dev.onehop.resync.Target;
 import dev.onehop.testbed.MongodProcess;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
@@ -105,7 +101,7 @@ final class BenchReplicaSet implements AutoCloseable {
         // The server is not ready yet.
       }
       if (System.nanoTime() - end > 0) {
-        throw Failure.run("waited " + START.toSeconds() + " s for " + what, null);
+        throw Failure.run("waited " + START.toSeconds() + " s for " + what);
       }
       Thread.sleep(20);
     }
@@ -159,13 +155,9 @@ final class BenchReplicaSet implements AutoCloseable {
 
   /** Whether databases have the same {@code dbHash} on both members and a new member. */
   boolean isEqual(Member made, List<String> databases) {
-    for (String database : databases) {
-      String hash = hash(primary(), database);
-      if (!hash.equals(hash(source(), database)) || !hash.equals(hash(made, database))) {
-        return false;
-      }
-    }
-    return true;
+    List<Member> all = List.of(primary(), source(), made);
+    return databases.stream()
+        .allMatch(name -> all.stream().map(member -> hash(member, name)).distinct().count() == 1);
   }
 
   private static String hash(Member member, String database) {
@@ -196,33 +188,16 @@ final class BenchReplicaSet implements AutoCloseable {
 
   /** Removes a member from the set, ends its server and deletes its data. */
   void remove(Target target, ProcessHandle process) throws InterruptedException {
-    Document config = primary().admin("replSetGetConfig").get("config", Document.class);
-    List<Document> left = new ArrayList<>(config.getList("members", Document.class));
-    left.removeIf(member -> member.getString("host").equals(target.host()));
-    config.append("members", left).append("version", config.getInteger("version") + 1);
-    config.remove("term");
-    primary().admin(new Document("replSetReconfig", config));
+    primary()
+        .reconfigure(
+            members -> members.removeIf(member -> member.getString("host").equals(target.host())));
     NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
-    delete(folderOf(target));
+    Folders.delete(folderOf(target));
   }
 
   private static Path folderOf(Target target) {
     return Objects.requireNonNull(target.dbpath());
-  }
-
-  /** Deletes a folder with its content. */
-  static void delete(Path folder) {
-    if (Files.notExists(folder)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
-      throw Failure.run("cannot delete " + folder + ": " + Failure.firstLine(e), e);
-    }
   }
 
   @Override

@@ -4,14 +4,15 @@ import com.mongodb.MongoException;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import dev.onehop.measure.frame.Background;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Member;
 import dev.onehop.resync.Resync;
 import dev.onehop.testbed.Watchdog;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The load of applications while a member is added. One thread writes to the primary, and one
@@ -24,16 +25,9 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   private static final long PAUSE_MILLIS = 5;
 
   /** The latencies of one kind of operation. */
-  static final class Latencies {
-    private final Histogram open = new Histogram(3);
-    private final Histogram locked = new Histogram(3);
-
-    Histogram open() {
-      return open;
-    }
-
-    Histogram locked() {
-      return locked;
+  record Latencies(Histogram open, Histogram locked) {
+    Latencies() {
+      this(new Histogram(3), new Histogram(3));
     }
   }
 
@@ -41,11 +35,8 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   private final MongoCollection<Document> reads;
   private final int first;
   private final AtomicInteger next;
-  private final Thread writer;
-  private final Thread reader;
+  private final Background threads = new Background();
   private volatile boolean locked;
-  private volatile boolean ended;
-  private volatile @Nullable MongoException failure;
 
   /**
    * Starts the load.
@@ -55,40 +46,30 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
    * @param ofReads receives the latencies of reads
    */
   ForegroundLoad(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
-    this.writes = primary.client().getDatabase(DATABASE).getCollection("writes");
-    this.reads =
-        source
-            .client()
-            .getDatabase(DATABASE)
-            .withReadPreference(ReadPreference.nearest())
-            .getCollection("writes");
+    this.writes = collection(primary);
+    this.reads = collection(source);
     this.first = first;
     this.next = new AtomicInteger(first);
-    this.writer = start("writer", this::write, ofWrites);
-    this.reader = start("reader", this::read, ofReads);
+    threads.start("meanwhile-writer", () -> repeat(this::write, ofWrites));
+    threads.start("meanwhile-reader", () -> repeat(this::read, ofReads));
   }
 
-  private Thread start(String name, Runnable operation, Latencies latencies) {
-    Thread thread = new Thread(() -> repeat(operation, latencies), "meanwhile-" + name);
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
+  private static MongoCollection<Document> collection(Member member) {
+    return member
+        .client()
+        .getDatabase(DATABASE)
+        .withReadPreference(ReadPreference.nearest())
+        .getCollection("writes");
   }
 
-  private void repeat(Runnable operation, Latencies latencies) {
-    try {
-      while (!ended) {
-        boolean before = locked;
-        long begun = System.nanoTime();
-        operation.run();
-        long micros = (System.nanoTime() - begun) / 1_000;
-        (before || locked ? latencies.locked : latencies.open).recordValue(micros);
-        Thread.sleep(PAUSE_MILLIS);
-      }
-    } catch (MongoException e) {
-      failure = e;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private void repeat(Runnable operation, Latencies latencies) throws InterruptedException {
+    while (!threads.isClosed()) {
+      boolean before = locked;
+      long begun = System.nanoTime();
+      operation.run();
+      long micros = (System.nanoTime() - begun) / 1_000;
+      (before || locked ? latencies.locked : latencies.open).recordValue(micros);
+      Thread.sleep(PAUSE_MILLIS);
     }
   }
 
@@ -126,11 +107,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   /** Returns the number of acknowledged documents that are missing on a member. */
   long lostOn(Member member) {
     long there =
-        member
-            .client()
-            .getDatabase(DATABASE)
-            .withReadPreference(ReadPreference.nearest())
-            .getCollection("writes")
+        collection(member)
             .countDocuments(Filters.and(Filters.gte("_id", first), Filters.lt("_id", next.get())));
     return next.get() - first - there;
   }
@@ -142,21 +119,11 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
    */
   @Override
   public void close() {
-    ended = true;
-    boolean interrupted = Thread.interrupted();
+    Interruption.suspend(threads::close);
     try {
-      writer.join();
-      reader.join();
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    MongoException failed = failure;
-    if (failed != null) {
-      throw Failure.run(
-          "an operation of the foreground load failed: " + Failure.firstLine(failed), failed);
+      threads.check();
+    } catch (MongoException e) {
+      throw Failure.run("an operation of the foreground load failed: " + Failure.firstLine(e), e);
     }
   }
 }

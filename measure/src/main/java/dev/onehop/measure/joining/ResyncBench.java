@@ -5,6 +5,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Folders;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.report.Format;
 import dev.onehop.measure.results.LatencySummary;
@@ -16,6 +17,7 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Member;
 import dev.onehop.resync.Outcome;
 import dev.onehop.resync.Progress;
@@ -119,7 +121,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
     double free = store.getUsableSpace() / 1048576.0;
     if (free < needed) {
-      BenchReplicaSet.delete(made);
+      Folders.delete(made);
       throw Failure.usage(
           "%s has %,.0f MiB free, but these sizes need %,.0f MiB".formatted(made, free, needed));
     }
@@ -133,9 +135,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   @Override
   public List<Load> cells() {
     List<Load> cells = new ArrayList<>();
-    List<Integer> sizes = new ArrayList<>(plan.mebibytes());
-    sizes.sort(Collections.reverseOrder());
-    for (int size : sizes) {
+    for (int size : plan.mebibytes().stream().sorted(Collections.reverseOrder()).toList()) {
       for (int collections : plan.collections()) {
         plan.indexes().forEach(indexes -> cells.add(new Load(size, collections, indexes)));
       }
@@ -157,7 +157,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
       for (ResyncMethod method : order) {
         progress.state("round " + (round + 1) + ", " + method.label());
         run(members, method, Objects.requireNonNull(runs.get(method)));
-        requireNotInterrupted();
+        Interruption.check();
       }
     }
     List<ResyncCell> cells = new ArrayList<>();
@@ -195,7 +195,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         collection.insertMany(batch, new InsertManyOptions().ordered(false));
         documents += batch.size();
         progress.state("writing, %,d of %,d MiB".formatted(written >> 20, bytes >> 20));
-        requireNotInterrupted();
+        Interruption.check();
       }
     }
     set.awaitCaughtUp(set.source());
@@ -220,12 +220,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
             return false;
           }
         });
-  }
-
-  private static void requireNotInterrupted() throws InterruptedException {
-    if (Thread.interrupted()) {
-      throw new InterruptedException();
-    }
   }
 
   /** The measurements of a method. */
@@ -370,6 +364,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (set != null) {
       set.close();
     }
-    Stream.of(folder, parent).filter(Objects::nonNull).forEach(BenchReplicaSet::delete);
+    Stream.of(folder, parent).filter(Objects::nonNull).forEach(Folders::delete);
   }
 }

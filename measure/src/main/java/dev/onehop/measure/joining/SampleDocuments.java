@@ -1,8 +1,9 @@
 package dev.onehop.measure.joining;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.bson.BsonDateTime;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
@@ -39,21 +40,17 @@ final class SampleDocuments {
     for (int field = 0; field < FIELDS; field++) {
       document.append("fld" + field, value(field));
     }
-    List<List<Integer>> arrays = new ArrayList<>();
-    for (int i = 0; i < 2; i++) {
-      List<Integer> array = new ArrayList<>();
-      for (int k = 0; k < 5; k++) {
-        array.add(random.nextInt(100));
-      }
-      arrays.add(array);
-    }
-    document.append("arr", arrays);
+    document.append("arr", List.of(array(), array()));
     document.append(
         "nested",
         new Document("n", random.nextLong())
             .append("inner", new Document("name", text(2)).append("score", random.nextDouble())));
     document.append("text", text(LONG_TEXT));
     return new RawBsonDocument(document, CODEC);
+  }
+
+  private List<Integer> array() {
+    return IntStream.range(0, 5).mapToObj(i -> random.nextInt(100)).toList();
   }
 
   private Object value(int field) {
@@ -65,10 +62,8 @@ final class SampleDocuments {
   }
 
   private String text(int words) {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < words; i++) {
-      text.append(WORDS[random.nextInt(WORDS.length)]).append(' ');
-    }
-    return text.toString();
+    return IntStream.range(0, words)
+        .mapToObj(i -> WORDS[random.nextInt(WORDS.length)] + " ")
+        .collect(Collectors.joining());
   }
 }
