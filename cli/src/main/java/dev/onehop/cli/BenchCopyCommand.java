@@ -15,7 +15,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench copy}. */
 @Command(
     name = "copy",
-    sortOptions = false,
     header = "Measure the speed, lag and correctness of copies between clusters.",
     description = {
       "",

@@ -16,7 +16,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench join}, also {@code onehop resync bench}. */
 @Command(
     name = "join",
-    sortOptions = false,
     header = "Measure the time to add a member to a replica set, by two methods.",
     description = {
       "",

@@ -12,7 +12,6 @@ import picocli.CommandLine.Mixin;
 /** {@code onehop bench verify}. */
 @Command(
     name = "verify",
-    sortOptions = false,
     header = "Measure the speed of comparing two clusters.",
     description = {
       "",

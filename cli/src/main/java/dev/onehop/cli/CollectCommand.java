@@ -19,7 +19,6 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench collect}. */
 @Command(
     name = "collect",
-    sortOptions = false,
     header = "Combine the results of a bench's clients on many machines into one run.",
     description = {
       "",

@@ -19,7 +19,6 @@ import picocli.CommandLine.Option;
 @Command(
     name = "consume",
     defaultValueProvider = OwnDefaults.class,
-    sortOptions = false,
     header = "Measure the speed, lag and correctness of consuming change events.",
     description = {
       "",

@@ -20,14 +20,12 @@ import java.util.Timer;
 import java.util.TimerTask;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
  * The options that all copying commands share. This class also runs a copy and shows its progress.
  */
-@Command(sortOptions = false)
 abstract class CopyingCommand extends Subcommand {
   private static final long REFRESH_MILLIS = 250;
 

@@ -15,7 +15,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop doctor}. */
 @Command(
     name = "doctor",
-    sortOptions = false,
     defaultValueProvider = OwnDefaults.class,
     header = "Check whether operations can be routed on a cluster.",
     description = {

@@ -11,12 +11,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A command that measures clients under load. */
-@Command(sortOptions = false)
 abstract class MeasuringCommand extends Subcommand {
 
   /** The default number of documents. */

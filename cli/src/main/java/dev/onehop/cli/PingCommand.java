@@ -12,7 +12,6 @@ import picocli.CommandLine.Option;
  */
 @Command(
     name = "ping",
-    sortOptions = false,
     header = "Measure a ping through each mongos.",
     footer = {
       "",

@@ -25,7 +25,6 @@ import picocli.CommandLine.Option;
 @Command(
     name = "propagate",
     defaultValueProvider = OwnDefaults.class,
-    sortOptions = false,
     header = "Measure the time until a write arrives at other applications.",
     description = {
       "",

@@ -27,7 +27,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop resync run}. */
 @Command(
     name = "run",
-    sortOptions = false,
     header = "Add one or several members to a replica set.",
     description = {
       "",

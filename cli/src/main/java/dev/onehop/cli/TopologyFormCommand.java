@@ -11,7 +11,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop topology form}. */
 @Command(
     name = "form",
-    sortOptions = false,
     header = "Form a sharded cluster from running servers.",
     description = {
       "",

@@ -24,7 +24,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop topology up}. */
 @Command(
     name = "up",
-    sortOptions = false,
     header = "Start a topology and keep it running until Ctrl-C.",
     description = {
       "",

@@ -32,7 +32,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop verify}. */
 @Command(
     name = "verify",
-    sortOptions = false,
     header = "Compare two clusters, also during a copy from one to the other.",
     description = {
       "",
