@@ -75,7 +75,6 @@ final class BenchCopyCommand extends Subcommand {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "For lag: how long each measurement runs. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 

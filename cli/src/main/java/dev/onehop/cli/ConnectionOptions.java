@@ -25,7 +25,6 @@ final class ConnectionOptions {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "30s",
       description =
           "How long to wait for a server. If no server replies at the start, the command fails. If"

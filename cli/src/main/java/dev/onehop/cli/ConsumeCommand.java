@@ -106,7 +106,6 @@ final class ConsumeCommand extends Subcommand {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "3s",
       description =
           "How long rows are written before the measurements live and idle-shard. Default:"

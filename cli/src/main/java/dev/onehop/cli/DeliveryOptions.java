@@ -47,7 +47,6 @@ final class DeliveryOptions {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description =
           "How long live, idle-shard and load are measured, after a warm-up. Default: 5s; 10s if"
               + " only idle-shard is measured; 2s for load with --quick.")

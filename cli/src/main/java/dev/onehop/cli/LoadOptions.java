@@ -59,7 +59,6 @@ final class LoadOptions {
       names = "--warmup",
       hidden = true,
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "How long operations run before each point; they are not measured.")
   @Nullable Duration warmup;
 

@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import dev.onehop.resync.Interruption;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -84,6 +85,7 @@ public final class OneHopCommand extends Subcommand {
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
+        .registerConverter(Duration.class, new DurationConverter())
         .setExecutionStrategy(OneHopCommand::execute)
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)

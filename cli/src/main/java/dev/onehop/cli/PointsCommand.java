@@ -68,7 +68,6 @@ final class PointsCommand extends MeasuringCommand {
     @Option(
         names = "--duration",
         paramLabel = "TIME",
-        converter = DurationConverter.class,
         description = "Measured time per point. Default: 10s (--quick: 5s).")
     @Nullable Duration duration;
 

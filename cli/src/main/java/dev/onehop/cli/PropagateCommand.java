@@ -134,7 +134,6 @@ final class PropagateCommand extends Subcommand {
   @Option(
       names = "--await",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "1s",
       description =
           "How long a server waits for events before it returns an empty reply (the driver's"

@@ -53,7 +53,6 @@ final class RateCommand extends MeasuringCommand {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
   @Nullable Duration duration;
 

@@ -146,7 +146,6 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--lock-deadline",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10m",
       description =
           "The longest time for which the source may be locked. A separate process unlocks the"
@@ -156,7 +155,6 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--wait",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10m",
       description =
           "How long to wait for the start of the new member's server, and then again until the"

@@ -90,7 +90,6 @@ final class VerifyCommand extends Subcommand {
   @Option(
       names = "--settle",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10s",
       description =
           "A difference counts if the document has not changed for this time. The time must be"
