@@ -35,15 +35,11 @@ import picocli.CommandLine.Option;
       CollectCommand.class
     },
     header = "Measure the effect of shard-aware routing.",
-    description = {
-      "",
-      "Starts a sharded cluster on this machine, with delays as between distant regions. Freezes"
-          + " one shard while clients work on all shards. Then measures throughput and latency of"
-          + " all shards. Takes four to six minutes. The commands below measure single topics.",
-      ""
-    },
+    description =
+        "Starts a sharded cluster on this machine, with delays as between distant regions. Freezes"
+            + " one shard while clients work on all shards. Then measures throughput and latency of"
+            + " all shards. Takes four to six minutes. The commands below measure single topics.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench                     freezes a shard, then measures throughput",
       "  onehop bench --matrix            all modes with 1 and 64 threads; takes 13 minutes",

@@ -16,16 +16,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "copy",
     header = "Measure the speed, lag and correctness of copies between clusters.",
-    description = {
-      "",
-      "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
-          + " another tool copy them in turns, while ranges move at the source. The bench compares"
-          + " each copy with its source. Without --rival, the other tool is a plain program with"
-          + " the official driver and one mongos.",
-      ""
-    },
+    description =
+        "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
+            + " another tool copy them in turns, while ranges move at the source. The bench compares"
+            + " each copy with its source. Without --rival, the other tool is a plain program with"
+            + " the official driver and one mongos.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench copy --quick",
       "  onehop bench copy --measure full --records 5000000 --in 1,5",

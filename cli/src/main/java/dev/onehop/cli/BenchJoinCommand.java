@@ -17,17 +17,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "join",
     header = "Measure the time to add a member to a replica set, by two methods.",
-    description = {
-      "",
-      "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
-          + " documents in POCDriver's format. While an application writes and reads, the command"
-          + " adds a third member several times, by initial sync or by copying files. After each"
-          + " time it checks that the new member's log shows the method. It also checks that dbHash"
-          + " is equal on all members, and that no write is lost.",
-      ""
-    },
+    description =
+        "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
+            + " documents in POCDriver's format. While an application writes and reads, the command"
+            + " adds a third member several times, by initial sync or by copying files. After each"
+            + " time it checks that the new member's log shows the method. It also checks that dbHash"
+            + " is equal on all members, and that no write is lost.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench join --quick",
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",

@@ -13,15 +13,11 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "verify",
     header = "Measure the speed of comparing two clusters.",
-    description = {
-      "",
-      "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
-          + " OneHop then compares the two clusters. With --rival, OneHop and migration-verifier"
-          + " compare them in turns.",
-      ""
-    },
+    description =
+        "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
+            + " OneHop then compares the two clusters. With --rival, OneHop and migration-verifier"
+            + " compare them in turns.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench verify --quick",
       "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",

@@ -20,15 +20,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "collect",
     header = "Combine the results of a bench's clients on many machines into one run.",
-    description = {
-      "",
-      "Takes the results of each client from its folder, or from its saved output if it ran with"
-          + " --print-results. Adds up the histograms, and writes results.json, report and table"
-          + " as bench --clients does.",
-      ""
-    },
+    description =
+        "Takes the results of each client from its folder, or from its saved output if it ran with"
+            + " --print-results. Adds up the histograms, and writes results.json, report and table"
+            + " as bench --clients does.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench collect --out run results/client-*",
       "  for i in 0 1 2; do kubectl logs job-pod-$i > client-$i.log; done",

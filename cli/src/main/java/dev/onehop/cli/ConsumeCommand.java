@@ -21,7 +21,6 @@ import picocli.CommandLine.Option;
     defaultValueProvider = OwnDefaults.class,
     header = "Measure the speed, lag and correctness of consuming change events.",
     description = {
-      "",
       "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
           + " collection. Reads the change events of the rows in channels: once through a mongos,"
           + " and once from each shard directly. Counts rows that are lost, doubled or out of"
@@ -32,7 +31,6 @@ import picocli.CommandLine.Option;
       "  idle-shard  like live, at 500 rows a second or at --rate; one shard gets no rows"
     },
     footer = {
-      "",
       "Examples:",
       "  onehop consume                       # everything, some five minutes",
       "  onehop consume --quick               # the same with fewer channels",

@@ -17,15 +17,11 @@ import picocli.CommandLine.Option;
     name = "doctor",
     defaultValueProvider = OwnDefaults.class,
     header = "Check whether operations can be routed on a cluster.",
-    description = {
-      "",
-      "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
-          + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
-          + " command only reads.",
-      ""
-    },
+    description =
+        "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
+            + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
+            + " command only reads.",
     footer = {
-      "",
       "Examples:",
       "  onehop doctor --url mongodb://mongos1,mongos2/",
       "  ONEHOP_PASSWORD=... onehop doctor --url 'mongodb+srv://user@example.com/'",

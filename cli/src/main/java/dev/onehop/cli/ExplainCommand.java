@@ -24,15 +24,11 @@ import picocli.CommandLine.Parameters;
     name = "explain",
     defaultValueProvider = OwnDefaults.class,
     header = "Show which shards a filter is routed to, and why.",
-    description = {
-      "",
-      "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
-          + " chunks and shards that a query with this filter must touch, the reason, and the"
-          + " mongos to which the query would go. Reads only the config database.",
-      ""
-    },
+    description =
+        "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
+            + " chunks and shards that a query with this filter must touch, the reason, and the"
+            + " mongos to which the query would go. Reads only the config database.",
     footer = {
-      "",
       "Examples:",
       "  onehop explain --url mongodb://127.0.0.1:27017 ycsb.usertable '{_id: \"user42\"}'",
       "  onehop explain --url mongodb://host shop.orders '{customer: {$in: [1, 2]}}'"

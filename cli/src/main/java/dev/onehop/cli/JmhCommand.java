@@ -23,7 +23,6 @@ import picocli.CommandLine.Parameters;
     },
     header = "Run the JMH benchmarks, or check them against their limits.",
     footer = {
-      "",
       "Examples:",
       "  onehop jmh -l                          list the benchmarks",
       "  onehop jmh -h                          JMH's own options",

@@ -37,7 +37,6 @@ import picocli.CommandLine.ScopeType;
       JmhCommand.class
     },
     footer = {
-      "",
       "Examples:",
       "  onehop bench               what is the effect of shard-aware routing?",
       "  onehop consume --quick     how fast can change events be read, and what is their lag?",
@@ -83,7 +82,7 @@ public final class OneHopCommand extends Subcommand {
         .getCommandSpec()
         .helpCommand(false) // because picocli ignores unknown arguments of help commands
         .usageMessage()
-        .footer("", "Examples:", "  source <(onehop generate-completion)");
+        .footer("Examples:", "  source <(onehop generate-completion)");
     commandLine
         .registerConverter(Duration.class, new DurationConverter())
         .setExecutionStrategy(OneHopCommand::execute)

@@ -14,7 +14,6 @@ import picocli.CommandLine.Option;
     name = "ping",
     header = "Measure a ping through each mongos.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench ping",
       "  onehop bench ping --url mongodb://mongos1,mongos2/ --rounds 5"

@@ -27,7 +27,6 @@ import picocli.CommandLine.Option;
     defaultValueProvider = OwnDefaults.class,
     header = "Measure the time until a write arrives at other applications.",
     description = {
-      "",
       "Starts a sharded cluster on this machine, or uses yours. Writes objects, and measures the"
           + " time until change streams deliver them. Three streams read the objects of every test:"
           + " the official driver's through a mongos, OneHop's in arrival order, and OneHop's"
@@ -45,7 +44,6 @@ import picocli.CommandLine.Option;
           + " all measurements."
     },
     footer = {
-      "",
       "Examples:",
       "  onehop propagate                       # asks what to measure",
       "  onehop propagate --measure client-to-client --tests 5 --documents 1000 --batch 100",

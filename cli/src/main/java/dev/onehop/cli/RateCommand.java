@@ -19,16 +19,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "rate",
     header = "Measure latency at fixed rates.",
-    description = {
-      "",
-      "Starts operations at scheduled times. Latencies are measured from these times, even if an"
-          + " operation starts late. Each mode has the driver's default pool of 100 connections."
-          + " Official clients also run with a pool of the size --connections, and routed clients"
-          + " also run pipelined.",
-      ""
-    },
+    description =
+        "Starts operations at scheduled times. Latencies are measured from these times, even if an"
+            + " operation starts late. Each mode has the driver's default pool of 100 connections."
+            + " Official clients also run with a pool of the size --connections, and routed clients"
+            + " also run pipelined.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench rate 100,300",
       "  onehop bench rate 100,200,400,800 --modes async,targeted-async",

@@ -16,7 +16,6 @@ import picocli.CommandLine.Parameters;
     name = "report",
     header = "Render the report and the table of a bench's run again.",
     footer = {
-      "",
       "Example:",
       "  onehop report onehop-results/2026-11-21T10-30-00",
       "",

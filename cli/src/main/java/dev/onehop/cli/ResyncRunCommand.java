@@ -29,18 +29,15 @@ import picocli.CommandLine.Option;
     name = "run",
     header = "Add one or several members to a replica set.",
     description = {
-      "",
       "With --method files, the command locks a hidden secondary, copies its files with checksums,"
           + " and always unlocks it. Then the command starts the new member's server, or prints how"
           + " to start it. It adds the member without vote and priority, and waits until the member"
           + " has caught up.",
       "With --method logical, the command adds an empty server, and waits for the end of its"
           + " initial sync.",
-      "After a failure the command unlocks the source, and removes the copy and the member.",
-      ""
+      "After a failure the command unlocks the source, and removes the copy and the member."
     },
     footer = {
-      "",
       "Examples:",
       "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /mnt/db4/mongodb",
       "                              run this on the source's host: it copies, and prints how to start db4",

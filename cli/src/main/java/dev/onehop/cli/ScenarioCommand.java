@@ -17,15 +17,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "scenario",
     header = "Measure operations at a fixed rate during a fault of the cluster.",
-    description = {
-      "",
-      "Each client has the driver's default pool of 100 connections. Routed clients also run"
-          + " pipelined over 5 sockets. With --url, the cluster must be one that topology up has"
-          + " started on this machine.",
-      ""
-    },
+    description =
+        "Each client has the driver's default pool of 100 connections. Routed clients also run"
+            + " pipelined over 5 sockets. With --url, the cluster must be one that topology up has"
+            + " started on this machine.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench scenario shard-freeze",
       "  onehop bench scenario router-kill --rate 200 --modes async,targeted-async",

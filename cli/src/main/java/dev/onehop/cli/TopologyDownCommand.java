@@ -16,12 +16,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "down",
     header = "Stop a running topology, and remove the remains of killed runs.",
-    description = {
-      "",
-      "Without a name, the command stops the topology if only one is running.",
-      ""
-    },
-    footer = {"", "Example:", "  onehop topology down us-2014"})
+    description =
+        "Without a name, the command stops the topology if only one is running.",
+    footer = {"Example:", "  onehop topology down us-2014"})
 final class TopologyDownCommand extends Subcommand {
 
   @ArgGroup private Which which = new Which();

@@ -10,7 +10,6 @@ import picocli.CommandLine.Command;
     name = "status",
     header = "Show the running topologies with their processes.",
     footer = {
-      "",
       "Example:",
       "  onehop topology status",
       "",

@@ -25,13 +25,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "up",
     header = "Start a topology and keep it running until Ctrl-C.",
-    description = {
-      "",
-      "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to try.",
-      ""
-    },
+    description =
+        "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to try.",
     footer = {
-      "",
       "Examples:",
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology my-regions.yaml",

@@ -33,16 +33,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     header = "Compare two clusters, also during a copy from one to the other.",
-    description = {
-      "",
-      "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. The command only reads. It"
-          + " compares differing documents again until they are equal, or have not changed for the"
-          + " time of --settle.",
-      ""
-    },
+    description =
+        "Compares every document of two sharded clusters or replica sets byte by byte, and the"
+            + " options, indexes and shard keys of their collections. The command only reads. It"
+            + " compares differing documents again until they are equal, or have not changed for the"
+            + " time of --settle.",
     footer = {
-      "",
       "Examples:",
       "  onehop verify --from mongodb://old1,old2 --to mongodb://new1,new2",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",

@@ -16,15 +16,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "zones",
     header = "Measure the bytes per operation that cross availability zones.",
-    description = {
-      "",
-      "Every client runs at the same rate: once with reads that any member may execute, and once"
-          + " with reads and updates on primaries. Each client runs in its default configuration,"
-          + " and in the configuration with the least traffic across zones.",
-      ""
-    },
+    description =
+        "Every client runs at the same rate: once with reads that any member may execute, and once"
+            + " with reads and updates on primaries. Each client runs in its default configuration,"
+            + " and in the configuration with the least traffic across zones.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench zones --topology three-zones",
       "  onehop bench zones --topology three-zones --zones all --modes async,direct-async"
