@@ -7,7 +7,6 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,15 +54,13 @@ final class CollectCommand extends Subcommand {
     ResultsFolder.requireEmpty(out);
     Results results = CollectedRun.merge(folders(), out);
     Path report = Reports.write(out, results);
-    PrintWriter stdout = spec.commandLine().getOut();
     if (json) {
-      stdout.print(ResultsFile.toJson(results));
+      out().print(ResultsFile.toJson(results));
     } else {
-      stdout.print(Reports.table(results));
-      stdout.println("Results: " + out.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
+      out().print(Reports.table(results));
+      out().println("Results: " + out.resolve(ResultsFile.NAME));
+      out().println("Report:  " + report);
     }
-    stdout.flush();
     if (!results.fault().isEmpty()) {
       throw Failure.run(results.fault() + "; see the table", null);
     }

@@ -10,7 +10,6 @@ import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
-import java.io.PrintWriter;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
@@ -114,13 +113,11 @@ abstract class CopyingCommand extends Subcommand {
       }
       done = copy.progress();
     }
-    PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(CopyReport.json(done));
+      out().println(CopyReport.json(done));
     } else {
-      CopyReport.print(out, done);
+      CopyReport.print(out(), done);
     }
-    out.flush();
     return 0;
   }
 

@@ -78,8 +78,7 @@ final class DoctorCommand extends Subcommand {
       throw Failure.run("--out " + out + ": " + Failure.reason(e), e);
     }
     String text = json ? diagnosis.toJson() : diagnosis.toText(terminal.columns());
-    spec.commandLine().getOut().println(text);
-    spec.commandLine().getOut().flush();
+    out().println(text);
     return diagnosis.exitCode();
   }
 }

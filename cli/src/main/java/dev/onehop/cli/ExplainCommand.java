@@ -9,7 +9,6 @@ import dev.onehop.core.targeting.TargetExplanation;
 import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
@@ -67,7 +66,7 @@ final class ExplainCommand extends Subcommand {
       if (target == null) {
         throw Failure.run(explanation.reason(), null);
       }
-      print(spec.commandLine().getOut(), explanation, target, filter);
+      print(explanation, target, filter);
     } catch (MongoTimeoutException e) {
       throw Failure.run(
           "cannot reach " + hosts + " within " + connection.timeout().toMillis() + " ms", e);
@@ -95,29 +94,28 @@ final class ExplainCommand extends Subcommand {
     }
   }
 
-  private static void print(
-      PrintWriter out, RouteExplanation route, Target target, BsonDocument filter) {
+  private void print(RouteExplanation route, Target target, BsonDocument filter) {
     TargetExplanation explanation = target.explain(MAX_CHUNKS);
-    out.println("collection  " + explanation.namespace());
+    out().println("collection  " + explanation.namespace());
     BsonDocument key = explanation.shardKey();
-    out.println(
+    out().println(
         "shard key   " + (key == null ? "none, the collection is unsharded" : key.toJson()));
-    out.println("filter      " + filter.toJson());
-    out.println("reason      " + explanation.reason());
+    out().println("filter      " + filter.toJson());
+    out().println("reason      " + explanation.reason());
     if (key != null) {
-      out.println(
+      out().println(
           "chunks      " + explanation.touchedChunks() + " of " + explanation.totalChunks());
       for (Chunk chunk : explanation.chunks()) {
-        out.println(
+        out().println(
             "  [" + chunk.min().toJson() + ", " + chunk.max().toJson() + ")  " + chunk.shard());
       }
       int more = explanation.touchedChunks() - explanation.chunks().size();
       if (more > 0) {
-        out.println("  and " + more + " more");
+        out().println("  and " + more + " more");
       }
     }
     List<String> shards = explanation.shards();
-    out.println(
+    out().println(
         "goes to     "
             + (shards.size() == 1 ? "one shard, " : shards.size() + " shards, ")
             + String.join(", ", shards)
@@ -128,12 +126,11 @@ final class ExplainCommand extends Subcommand {
         route.routers().stream()
             .map(router -> router.getHost() + ":" + router.getPort())
             .collect(Collectors.joining(", "));
-    out.println(
+    out().println(
         "by way of   "
             + (routers.isEmpty() ? "the nearest mongos" : routers)
             + " ("
             + route.decision().tag()
             + ")");
-    out.flush();
   }
 }

@@ -98,7 +98,11 @@ public final class OneHopCommand extends Subcommand {
   private static int execute(ParseResult parsed) {
     refuseMisplaced(parsed);
     refuseDoubled(parsed);
-    return new RunLast().execute(parsed);
+    try {
+      return new RunLast().execute(parsed);
+    } finally {
+      parsed.asCommandLineList().forEach(command -> command.getOut().flush());
+    }
   }
 
   /** Refuses a list with repeated values, because a bench would measure each value only once. */

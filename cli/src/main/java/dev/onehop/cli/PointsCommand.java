@@ -249,8 +249,7 @@ final class PointsCommand extends MeasuringCommand {
   @Override
   void ended(Path folder) {
     if (printResults && Files.exists(folder.resolve(ResultsFile.NAME))) {
-      spec.commandLine().getOut().print(ResultsArchive.pack(folder));
-      spec.commandLine().getOut().flush();
+      out().print(ResultsArchive.pack(folder));
     }
   }
 }

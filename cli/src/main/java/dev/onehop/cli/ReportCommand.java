@@ -4,7 +4,6 @@ import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -39,13 +38,11 @@ final class ReportCommand extends Subcommand {
       throw Failure.usage("there is no folder " + folder);
     }
     RunResults results = ResultsFile.readAny(folder);
-    PrintWriter out = spec.commandLine().getOut();
-    out.print(Reports.table(results));
-    out.println("Report: " + Reports.write(folder, results));
+    out().print(Reports.table(results));
+    out().println("Report: " + Reports.write(folder, results));
     if (charts) {
-      out.println("Charts: " + Reports.writeCharts(folder, results));
+      out().println("Charts: " + Reports.writeCharts(folder, results));
     }
-    out.flush();
     return 0;
   }
 }

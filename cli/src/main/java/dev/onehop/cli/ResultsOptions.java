@@ -125,7 +125,6 @@ final class ResultsOptions {
               .put("complete", false)
               .put("error", failure.getMessage()));
     }
-    stdout.flush();
     if (failure == null) {
       String fault = Objects.requireNonNull(results).fault();
       if (!fault.isEmpty()) {

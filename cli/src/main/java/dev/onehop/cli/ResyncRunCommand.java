@@ -13,7 +13,6 @@ import dev.onehop.resync.ResyncMethod;
 import dev.onehop.resync.ResyncPlan;
 import dev.onehop.resync.Target;
 import dev.onehop.resync.Terminal;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -274,9 +273,8 @@ final class ResyncRunCommand extends Subcommand {
   }
 
   private void show(List<Outcome> outcomes) {
-    PrintWriter out = spec.commandLine().getOut();
     for (Outcome outcome : outcomes) {
-      out.printf(
+      out().printf(
           Locale.ROOT,
           "%s has caught up after %.1f s.%n",
           outcome.host(),
@@ -284,7 +282,7 @@ final class ResyncRunCommand extends Subcommand {
       Duration copied = outcome.copied();
       Duration locked = outcome.locked();
       if (copied != null && locked != null) {
-        out.printf(
+        out().printf(
             Locale.ROOT,
             "  %s in %.2f s; the source was locked for %.2f s.%n",
             outcome.shared()
@@ -294,10 +292,9 @@ final class ResyncRunCommand extends Subcommand {
             seconds(locked));
       }
       if (!outcome.proof().isEmpty()) {
-        out.println("  Log of the server: " + outcome.proof());
+        out().println("  Log of the server: " + outcome.proof());
       }
     }
-    out.flush();
   }
 
   private void print(ResyncMethod ran, List<Outcome> outcomes) {
@@ -314,9 +311,7 @@ final class ResyncRunCommand extends Subcommand {
           .put("shared", outcome.shared())
           .put("proof", outcome.proof());
     }
-    PrintWriter out = spec.commandLine().getOut();
-    out.println(result);
-    out.flush();
+    out().println(result);
   }
 
   private static @Nullable Double orNull(@Nullable Duration time) {

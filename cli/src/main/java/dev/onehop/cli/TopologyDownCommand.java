@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,6 @@ final class TopologyDownCommand extends Subcommand {
 
   @Override
   public Integer call() throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
     @Nullable String name = which.named();
     List<RunningTestbed> runs =
         RunningTestbed.all().stream()
@@ -62,12 +60,11 @@ final class TopologyDownCommand extends Subcommand {
     for (RunningTestbed run : runs) {
       run.stop();
       Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));
-      out.println("Stopped " + run.topologyName() + ".");
+      out().println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {
-      out.println("Nothing to stop" + (name == null ? "." : ": " + name + " is not running."));
+      out().println("Nothing to stop" + (name == null ? "." : ": " + name + " is not running."));
     }
-    out.flush();
     return 0;
   }
 }

@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -48,18 +47,13 @@ final class TopologyFormCommand extends Subcommand {
       throw Failure.usage("--records " + records + ": must be at least 1");
     }
     Topology topology = Topology.resolve(topologyName);
-    PrintWriter out = spec.commandLine().getOut();
     Testbed.Builder builder =
         Testbed.builder(topology)
             .existing(existing.servers())
-            .progress(
-                line -> {
-                  out.println(line);
-                  out.flush();
-                });
+            .progress(out()::println);
     try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
       int chunks = UserTable.shard(testbed, records);
-      out.printf(
+      out().printf(
           "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
           testbed.server().mongodVersion(),
           testbed.server().router().label(),
@@ -67,9 +61,8 @@ final class TopologyFormCommand extends Subcommand {
           UserTable.NAMESPACE,
           chunks);
       if (!withoutRouters) {
-        out.println("URL: " + testbed.url());
+        out().println("URL: " + testbed.url());
       }
-      out.flush();
       return 0;
     }
   }

@@ -9,7 +9,6 @@ import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,55 +53,48 @@ final class TopologyUpCommand extends Subcommand {
   }
 
   private int keepRunning(Topology topology) throws InterruptedException {
-    PrintWriter err = spec.commandLine().getErr();
     CompletableFuture<String> death = new CompletableFuture<>();
     try (Testbed testbed =
         servers
             .testbed(topology)
-            .progress(
-                line -> {
-                  err.println(line);
-                  err.flush();
-                })
+            .progress(spec.commandLine().getErr()::println)
             .prepared(started -> UserTable.shard(started, UserTable.RECORDS))
             .start()) {
       testbed.onProcessDeath(failure -> death.complete(failure.describe()));
-      PrintWriter out = spec.commandLine().getOut();
-      describe(out, testbed.url(), testbed.server().router() == RouterKind.STAND_IN);
-      tryNext(out, testbed.url());
-      out.println("Ctrl-C stops it.");
-      out.flush();
+      describe(testbed.url(), testbed.server().router() == RouterKind.STAND_IN);
+      tryNext(testbed.url());
+      out().println("Ctrl-C stops it.");
       // If the JVM ends, the testbed ends with it. So this wait ends only if a server ends
       // unexpectedly.
       throw Failure.run(death.join(), null);
     }
   }
 
-  private static void describe(PrintWriter out, String url, boolean standIns) {
-    out.println("URL: " + url);
+  private void describe(String url, boolean standIns) {
+    out().println("URL: " + url);
     if (standIns) {
-      out.println("Routers: STAND-IN (no mongos binary was found)");
+      out().println("Routers: STAND-IN (no mongos binary was found)");
     }
   }
 
   /** Prints commands that can be pasted. */
-  private void tryNext(PrintWriter out, String url) {
+  private void tryNext(String url) {
     if (servers.existingOptions.keyFile != null) {
       return; // these commands would need the user's name and password
     }
     String onehop = program("onehop");
     String ycsb = program("ycsb");
     String workload = "targeted-async -P workloads/workloada -p mongodb.url=" + url + "/ycsb";
-    out.println();
-    out.println("Try next (" + UserTable.NAMESPACE + " is sharded, split and empty):");
-    out.println(
+    out().println();
+    out().println("Try next (" + UserTable.NAMESPACE + " is sharded, split and empty):");
+    out().println(
         "  %s explain --url %s %s '{\"_id\": \"user1\"}'"
             .formatted(onehop, url, UserTable.NAMESPACE));
-    out.println("  %s load %s -threads 16".formatted(ycsb, workload));
-    out.println("  %s run %s -threads 16".formatted(ycsb, workload));
-    out.println(
+    out().println("  %s load %s -threads 16".formatted(ycsb, workload));
+    out().println("  %s run %s -threads 16".formatted(ycsb, workload));
+    out().println(
         "  %s bench scenario shard-freeze --url %s --overwrite --quick".formatted(onehop, url));
-    out.println();
+    out().println();
   }
 
   /** The path of a program of OneHop. It is relative if the program is below the current folder. */
@@ -147,12 +139,10 @@ final class TopologyUpCommand extends Subcommand {
               .filter(run -> run.ownerPid() == child.pid() && run.isReady())
               .findFirst();
       if (ready.isPresent()) {
-        PrintWriter out = spec.commandLine().getOut();
-        describe(out, ready.get().url(), ready.get().hasStandInRouters());
-        out.println("Log: " + log);
-        tryNext(out, ready.get().url());
-        out.println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
-        out.flush();
+        describe(ready.get().url(), ready.get().hasStandInRouters());
+        out().println("Log: " + log);
+        tryNext(ready.get().url());
+        out().println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
         return 0;
       }
       if (!child.isAlive()) {

@@ -14,7 +14,6 @@ import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -137,13 +136,11 @@ final class VerifyCommand extends Subcommand {
     check();
     ClusterVerification verification = verification();
     VerifyReport report = run(verification);
-    PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(toJson(report));
+      out().println(toJson(report));
     } else {
-      print(out, report);
+      print(report);
     }
-    out.flush();
     if (report.isDifferent()) {
       return DIFFERENT;
     }
@@ -290,20 +287,20 @@ final class VerifyCommand extends Subcommand {
     return result.put("resumedRanges", report.resumed()).toString();
   }
 
-  private static void print(PrintWriter out, VerifyReport report) {
-    out.printf(Locale.ROOT, "compared   %,d documents%n", report.compared());
-    out.printf(Locale.ROOT, "missing    %,d at the destination%n", report.missing());
-    out.printf(Locale.ROOT, "extra      %,d at the destination%n", report.extra());
-    out.printf(Locale.ROOT, "different  %,d%n", report.different());
+  private void print(VerifyReport report) {
+    out().printf(Locale.ROOT, "compared   %,d documents%n", report.compared());
+    out().printf(Locale.ROOT, "missing    %,d at the destination%n", report.missing());
+    out().printf(Locale.ROOT, "extra      %,d at the destination%n", report.extra());
+    out().printf(Locale.ROOT, "different  %,d%n", report.different());
     if (report.unsettled() > 0) {
-      out.printf(Locale.ROOT, "unsettled  %,d%n", report.unsettled());
+      out().printf(Locale.ROOT, "unsettled  %,d%n", report.unsettled());
     }
-    out.printf(Locale.ROOT, "metadata   %,d differences%n", report.metadata().size());
+    out().printf(Locale.ROOT, "metadata   %,d differences%n", report.metadata().size());
     for (MetadataDifference difference : report.metadata()) {
-      out.println("  " + difference.namespace() + ": " + difference.what());
+      out().println("  " + difference.namespace() + ": " + difference.what());
     }
     for (Difference difference : report.details()) {
-      out.println(
+      out().println(
           "  "
               + difference.kind().name().toLowerCase(Locale.ROOT)
               + " "
@@ -311,7 +308,7 @@ final class VerifyCommand extends Subcommand {
               + " "
               + difference.key().toJson());
     }
-    out.println(
+    out().println(
         report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
   }
 }
