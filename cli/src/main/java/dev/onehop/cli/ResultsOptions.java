@@ -86,7 +86,7 @@ final class ResultsOptions {
   @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
   private <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
-    try (Interruption unused = Interruption.of(Thread.currentThread())) {
+    try (Interruption unused = Interruption.ofThisThread()) {
       RunContext context = RunContext.of(folder, InstallationFolder.folder(), commandLine);
       Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
       return end(folder, ended.results(), ended.failure(), bench);

@@ -187,11 +187,11 @@ final class ResyncRunCommand extends Subcommand {
   boolean json;
 
   @Override
+  @SuppressWarnings("try") // After Ctrl-C, the changes are undone before the JVM ends.
   public Integer call() throws InterruptedException {
     ResyncPlan plan = plan();
-    // After Ctrl-C, the changes are undone before the JVM ends.
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (Progress progress = Progress.start(Terminal.detect())) {
+    try (Interruption unused = Interruption.ofThisThread();
+        Progress progress = Progress.start(Terminal.detect())) {
       List<Outcome> outcomes = new Resync(plan, progress, new Resync.Listener() {}).run();
       if (json) {
         print(plan.method(), outcomes);
@@ -199,8 +199,6 @@ final class ResyncRunCommand extends Subcommand {
         show(outcomes);
       }
       return 0;
-    } finally {
-      interruption.close();
     }
   }
 

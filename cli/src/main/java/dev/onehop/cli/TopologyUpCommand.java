@@ -115,7 +115,7 @@ final class TopologyUpCommand extends Subcommand {
             .redirectErrorStream(true)
             .start();
     Path log = Files.move(begun, log(topology.name(), child.pid()), REPLACE_EXISTING);
-    try (Interruption unused = Interruption.of(Thread.currentThread())) {
+    try (Interruption unused = Interruption.ofThisThread()) {
       return awaitReady(topology, child, log);
     } catch (InterruptedException e) {
       child.destroy();

@@ -20,8 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.Timer;
-import java.util.TimerTask;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -54,7 +52,6 @@ final class VerifyCommand extends Subcommand {
 
   static final int DIFFERENT = 3;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
-  private static final long REFRESH_MILLIS = 250;
 
   @Option(
       names = "--from",
@@ -205,50 +202,35 @@ final class VerifyCommand extends Subcommand {
     return builder.build();
   }
 
+  @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
   private VerifyReport run(ClusterVerification verification) {
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (interruption;
+    long begun = System.nanoTime();
+    try (Interruption unused = Interruption.ofThisThread();
         Progress progress = Progress.start(Terminal.detect())) {
-      Timer timer = show(verification, progress);
-      try {
-        return verification.run();
-      } finally {
-        timer.cancel();
-      }
+      progress.refresh(
+          () -> show(verification.progress(), (System.nanoTime() - begun) / 1e9, progress));
+      return verification.run();
     } catch (InterruptedException e) {
-      throw interruption.failure(e);
+      throw Interruption.failure(e);
     } catch (UncheckedIOException e) {
       IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     }
   }
 
-  private static Timer show(ClusterVerification verification, Progress progress) {
-    Timer timer = new Timer("verify-progress", true);
-    long begun = System.nanoTime();
-    timer.schedule(
-        new TimerTask() {
-          private String phase = "";
-
-          @Override
-          public void run() {
-            VerifyProgress now = verification.progress();
-            // If the comparison fails at its start, only the error message is printed.
-            if (!now.phase().equals(phase) && !now.phase().equals(ClusterVerification.CONNECTING)) {
-              phase = now.phase();
-              progress.phase(phase);
-            }
-            if (now.documents() > 0) {
-              double perSecond = now.documents() / ((System.nanoTime() - begun) / 1e9);
-              progress.state(state(now, perSecond));
-              long left = Math.max(0, now.expected() - now.documents());
-              progress.remaining(Duration.ofMillis((long) (left / perSecond * 1000)));
-            }
-          }
-        },
-        0,
-        REFRESH_MILLIS);
-    return timer;
+  private static void show(VerifyProgress now, double seconds, Progress progress) {
+    // If the comparison fails at its start, only the error message is printed.
+    if (now.phase().equals(ClusterVerification.CONNECTING)) {
+      return;
+    }
+    if (now.documents() == 0) {
+      progress.show(now.phase(), "", null);
+      return;
+    }
+    double perSecond = now.documents() / seconds;
+    long left = Math.max(0, now.expected() - now.documents());
+    progress.show(
+        now.phase(), state(now, perSecond), Duration.ofMillis((long) (left / perSecond * 1000)));
   }
 
   private static String state(VerifyProgress now, double perSecond) {
