@@ -19,7 +19,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench}. */
 @Command(
     name = "bench",
-    preprocessor = OldSpellings.class,
     synopsisSubcommandLabel = "[COMMAND]",
     subcommands = {
       PointsCommand.class,

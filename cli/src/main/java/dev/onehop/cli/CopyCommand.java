@@ -7,21 +7,16 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Names;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.Stack;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.ArgSpec;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** {@code onehop copy}. */
@@ -60,8 +55,7 @@ import picocli.CommandLine.Option;
       "",
       "Exit code: 0 = done, 1 = failed, 2 = the command line was wrong, 130 = interrupted",
       "(--resume continues)."
-    },
-    preprocessor = CopyCommand.BenchArguments.class)
+    })
 final class CopyCommand extends CopyingCommand {
 
   private static final Set<CopyPhase> PHASES =
@@ -95,14 +89,12 @@ final class CopyCommand extends CopyingCommand {
   private List<String> operations = new ArrayList<>();
 
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
-  @SuppressWarnings("UnusedVariable") // BenchArguments reads the option
+  @SuppressWarnings("UnusedVariable") // OldSpellings reads the option
   private boolean bench;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Mixin private Speed speed = new Speed();
-
-  private @Nullable List<String> benchArguments;
 
   /** The speed of the copy, and the order of its documents. */
   @HelpGroup("Speed")
@@ -151,39 +143,6 @@ final class CopyCommand extends CopyingCommand {
       }
       return bytesRate == null ? changed : changed.bytesPerSecond(bytesRate);
     }
-  }
-
-  /** Passes the arguments of {@code copy --bench} to {@code bench copy}. */
-  static final class BenchArguments implements IParameterPreprocessor {
-    @Override
-    public boolean preprocess(
-        Stack<String> args,
-        CommandSpec command,
-        @Nullable ArgSpec argument,
-        Map<String, Object> info) {
-      if (!args.contains("--bench")) {
-        return false;
-      }
-      List<String> rest = new ArrayList<>(args);
-      Collections.reverse(rest);
-      rest.remove("--bench");
-      ((CopyCommand) command.userObject()).benchArguments = rest;
-      args.clear();
-      return true;
-    }
-  }
-
-  @Override
-  public Integer call() {
-    if (benchArguments != null) {
-      List<String> all = new ArrayList<>(List.of("bench", "copy"));
-      all.addAll(benchArguments);
-      return OneHopCommand.commandLine()
-          .setOut(spec.commandLine().getOut())
-          .setErr(spec.commandLine().getErr())
-          .execute(all.toArray(String[]::new));
-    }
-    return super.call();
   }
 
   @Override

@@ -21,6 +21,7 @@ import picocli.CommandLine.ScopeType;
 /** The {@code onehop} command. */
 @Command(
     name = "onehop",
+    preprocessor = OldSpellings.class,
     description = "Shard-aware routing for MongoDB: measurements and tools.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
