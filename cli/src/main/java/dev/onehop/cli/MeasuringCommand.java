@@ -68,7 +68,7 @@ abstract class MeasuringCommand extends Subcommand {
         where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick));
     Path folder = results.folder();
     try {
-      return results.run(bench, source, folder);
+      return results.run(bench, source, folder, results.commandLine(List.of()));
     } finally {
       ended(folder);
     }

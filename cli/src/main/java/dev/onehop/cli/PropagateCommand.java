@@ -180,7 +180,11 @@ final class PropagateCommand extends Subcommand {
       ask();
     }
     boolean standInWaits = topology != null && !where.servers.existing;
-    return results.run(new PropagateBench(plan(), standInWaits), source, commandLine());
+    return results.run(
+        new PropagateBench(plan(), standInWaits),
+        source,
+        results.folder(),
+        results.commandLine(answers));
   }
 
   /** The topology to start; null for a cluster of the user. */
@@ -222,19 +226,12 @@ final class PropagateCommand extends Subcommand {
               "Number of objects to insert per write", Math.min(usualBatch(), most), 1, most);
       answer("--batch", batches);
     }
-    System.err.println("Without questions: " + commandLine());
+    System.err.println("Without questions: " + results.commandLine(answers));
   }
 
   private void answer(String option, List<?> values) {
     answers.add(option);
     answers.add(values.stream().map(String::valueOf).collect(Collectors.joining(",")));
-  }
-
-  /** The command line that repeats the run, with the answers as options. */
-  private String commandLine() {
-    List<String> arguments = new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
-    arguments.addAll(answers);
-    return Shell.commandLine(arguments);
   }
 
   private int usualTests() {
