@@ -7,15 +7,19 @@ import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** The options of the measured cluster: either a cluster to start or a cluster of the user. */
 @HelpGroup("Cluster")
 final class ClusterOptions {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
 
   @Mixin ServerOptions servers = new ServerOptions();
 
@@ -35,23 +39,25 @@ final class ClusterOptions {
 
   /** Options that can't be combined with {@code --url}. */
   private static final List<String> NOT_WITH_URL =
-      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
+      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file", "--noop");
 
   /**
    * The topology to start; null for a cluster of the user.
    *
-   * @param notWithUrl further options of the command that can't be combined with {@code --url}
-   * @throws Failure if options contradict each other, or the named topology does not exist
+   * @throws Failure if options are wrong or contradict each other, or the named topology does not
+   *     exist
    */
-  @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
+  @Nullable Topology topology() {
+    ParseResult parsed = command.commandLine().getParseResult();
+    servers.check();
     if (url == null) {
       if (overwrite) {
         throw Failure.usage("--overwrite requires --url");
       }
       servers.requireUsed(parsed);
-      return servers.resolveTopology();
+      return Topology.resolve(servers.topology);
     }
-    Stream.concat(NOT_WITH_URL.stream(), notWithUrl.stream())
+    NOT_WITH_URL.stream()
         .filter(parsed::hasMatchedOption)
         .findFirst()
         .ifPresent(

@@ -122,13 +122,13 @@ final class ConsumeCommand extends Subcommand {
   @Option(names = "--idle-shard", hidden = true)
   boolean idleShard;
 
-  @Mixin private ClusterOptions where = new ClusterOptions();
+  @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Override
   public Integer call() {
-    Topology topology = topology();
+    Topology topology = where.topology();
     ConsumePlan plan = plan(topology);
     boolean oneClock = topology != null && !where.servers.existing;
     return results.run(
@@ -136,11 +136,6 @@ final class ConsumeCommand extends Subcommand {
         // In a long run, stand-in routers warm up until the optimizing compiler has compiled their
         // code.
         where.source(topology, testbed -> testbed.longRun(true).noopSeconds(options.noop)));
-  }
-
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
   /**

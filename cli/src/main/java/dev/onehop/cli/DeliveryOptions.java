@@ -68,7 +68,6 @@ final class DeliveryOptions {
    * @throws Failure if an option is out of range, or options contradict each other
    */
   void check(ClusterOptions where) {
-    where.servers.check();
     new OptionRange("--noop", 1, 3_600).check(noop);
     if (noop != null && where.servers.existing) {
       throw Failure.usage(

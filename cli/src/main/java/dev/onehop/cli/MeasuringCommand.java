@@ -49,19 +49,13 @@ abstract class MeasuringCommand extends Subcommand {
     return ClientPlan.ONE;
   }
 
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of());
-  }
-
   /** Called at the end, also after a failed run. */
   void ended(Path folder) {}
 
   @Override
   public Integer call() {
-    where.servers.check();
     Workload workload = workload();
-    @Nullable Topology topology = topology();
+    @Nullable Topology topology = where.topology();
     PointsPlan plan = plan(workload, topology);
     PointsBench bench = new PointsBench(plan, clientPlan(workload), workload);
     ClusterSource source =

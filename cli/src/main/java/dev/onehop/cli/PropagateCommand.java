@@ -155,7 +155,7 @@ final class PropagateCommand extends Subcommand {
       description = "The writes per second of each client in load. Default: 20.")
   double clientRate = 20;
 
-  @Mixin private ClusterOptions where = new ClusterOptions();
+  @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
@@ -164,8 +164,8 @@ final class PropagateCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    options.check(where);
-    Topology topology = topology();
+    check();
+    Topology topology = where.topology();
     ClusterSource source =
         where.source(
             topology,
@@ -175,7 +175,6 @@ final class PropagateCommand extends Subcommand {
                     .noopSeconds(options.noop == null ? 1 : options.noop));
     if (options.names == null && Boolean.getBoolean(PROMPTS)) {
       // Reports errors before the questions.
-      check();
       ResultsFolder.requireEmpty(results.out);
       ask();
     }
@@ -185,11 +184,6 @@ final class PropagateCommand extends Subcommand {
         source,
         results.folder(),
         results.commandLine(answers));
-  }
-
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
   /** Asks for options that are missing on the command line. */

@@ -68,15 +68,6 @@ final class ServerOptions {
     }
   }
 
-  /**
-   * The named topology.
-   *
-   * @throws Failure if there is none, or its file is invalid
-   */
-  Topology resolveTopology() {
-    return Topology.resolve(topology);
-  }
-
   /** Creates a testbed for a topology, with the options for servers. */
   Testbed.Builder testbed(Topology resolved) {
     Testbed.Builder builder =

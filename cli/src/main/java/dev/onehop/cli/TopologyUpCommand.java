@@ -48,7 +48,7 @@ final class TopologyUpCommand extends Subcommand {
   public Integer call() throws IOException, InterruptedException {
     servers.check();
     servers.requireUsed(spec.commandLine().getParseResult());
-    Topology topology = servers.resolveTopology();
+    Topology topology = Topology.resolve(servers.topology);
     return detach ? detach(topology) : keepRunning(topology);
   }
 

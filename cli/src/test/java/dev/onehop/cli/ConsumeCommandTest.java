@@ -33,12 +33,12 @@ class ConsumeCommandTest {
 
   private static ConsumePlan plan(String... args) {
     ConsumeCommand command = parse(args);
-    return command.plan(command.topology());
+    return command.plan(command.where.topology());
   }
 
   @Test
   void withoutOptionsAllIsMeasuredOnTheTopologyWithoutDelays() {
-    assertThat(parse().topology().name()).isEqualTo("single-host");
+    assertThat(parse().where.topology().name()).isEqualTo("single-host");
     assertThat(plan())
         .isEqualTo(
             new ConsumePlan(
@@ -179,7 +179,7 @@ class ConsumeCommandTest {
     ConsumeCommand command =
         line.getSubcommands().get("bench").getSubcommands().get("consume").getCommand();
 
-    assertThat(command.plan(command.topology())).isEqualTo(plan("--quick"));
+    assertThat(command.plan(command.where.topology())).isEqualTo(plan("--quick"));
   }
 
   @Test
