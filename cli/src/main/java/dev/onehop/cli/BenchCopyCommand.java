@@ -4,7 +4,6 @@ import dev.onehop.measure.copying.CopyBench;
 import dev.onehop.measure.copying.CopyBenchPlan;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.measure.results.CopyBenchRun;
-import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -95,18 +94,17 @@ final class BenchCopyCommand extends Subcommand {
   CopyBenchPlan plan() {
     data.programs.check();
     for (String kind : kinds) {
-      if (!KINDS.contains(kind)) {
-        throw Failure.usage("--measure takes full, incremental and lag, not '" + kind + "'");
-      }
+      Refuse.when(
+          !KINDS.contains(kind), "--measure takes full, incremental and lag, not '" + kind + "'");
     }
     boolean quick = data.quick;
     Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 20) : duration;
-    if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
-      throw Failure.usage("--duration must be from 1s to 1h");
-    }
-    if (routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE)) {
-      throw Failure.usage("--router-cpus must be from 0.01 to 8");
-    }
+    Refuse.when(
+        time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0,
+        "--duration must be from 1s to 1h");
+    Refuse.when(
+        routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE),
+        "--router-cpus must be from 0.01 to 8");
     return new CopyBenchPlan(
         data.pairs(),
         KINDS.stream().filter(kinds::contains).toList(),

@@ -2,7 +2,6 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.joining.ResyncBench;
 import dev.onehop.measure.joining.ResyncBenchPlan;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.ResyncMethod;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -132,15 +131,14 @@ class BenchJoinCommand extends Subcommand {
 
   /** The plan of the options. */
   ResyncBenchPlan plan() {
-    if (mongod != null && !Files.isExecutable(mongod)) {
-      throw Failure.usage("--mongod " + mongod + " is not executable");
-    }
-    if (data != null && Files.exists(data) && !Files.isDirectory(data)) {
-      throw Failure.usage("--data " + data + " is not a folder");
-    }
-    if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
-      throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
-    }
+    Refuse.when(
+        mongod != null && !Files.isExecutable(mongod), "--mongod " + mongod + " is not executable");
+    Refuse.when(
+        data != null && Files.exists(data) && !Files.isDirectory(data),
+        "--data " + data + " is not a folder");
+    Refuse.when(
+        oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES,
+        "--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
     return new ResyncBenchPlan(
         methods == null
             ? List.of(ResyncMethod.values())

@@ -4,14 +4,12 @@ import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** The options of the measured cluster: either a cluster to start or a cluster of the user. */
@@ -37,10 +35,6 @@ final class ClusterOptions {
       description = "With --url: delete the documents that the collection already has.")
   boolean overwrite;
 
-  /** Options that can't be combined with {@code --url}. */
-  private static final List<String> NOT_WITH_URL =
-      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file", "--noop");
-
   /**
    * The topology to start; null for a cluster of the user.
    *
@@ -48,22 +42,23 @@ final class ClusterOptions {
    *     exist
    */
   @Nullable Topology topology() {
-    ParseResult parsed = command.commandLine().getParseResult();
     servers.check();
     if (url == null) {
-      if (overwrite) {
-        throw Failure.usage("--overwrite requires --url");
-      }
-      servers.requireUsed(parsed);
+      Refuse.when(overwrite, "--overwrite requires --url");
+      servers.requireUsed(command);
       return Topology.resolve(servers.topology);
     }
-    NOT_WITH_URL.stream()
-        .filter(parsed::hasMatchedOption)
-        .findFirst()
-        .ifPresent(
-            option -> {
-              throw Failure.usage(option + " and --url exclude each other");
-            });
+    Refuse.options(
+        true,
+        command,
+        " and --url exclude each other",
+        "--topology",
+        "--mongod",
+        "--mongos",
+        "--fcv",
+        "--existing",
+        "--key-file",
+        "--noop");
     return null;
   }
 
@@ -76,12 +71,11 @@ final class ClusterOptions {
    * @throws Failure if servers may not be stopped
    */
   void requireControl(String what) {
-    if (!hasControl()) {
-      throw Failure.usage(
-          what
-              + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
-              + " that was started on this machine by topology up");
-    }
+    Refuse.when(
+        !hasControl(),
+        what
+            + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
+            + " that was started on this machine by topology up");
   }
 
   /** Whether servers of the cluster may be stopped, see {@link #requireControl}. */

@@ -81,9 +81,9 @@ final class CollectCommand extends Subcommand {
           throw Failure.usage(client + " has no results: run the client with --print-results");
         }
       }
-      if (!Files.isRegularFile(folder.resolve(ResultsFile.NAME))) {
-        throw Failure.usage("no " + ResultsFile.NAME + " in " + client);
-      }
+      Refuse.when(
+          !Files.isRegularFile(folder.resolve(ResultsFile.NAME)),
+          "no " + ResultsFile.NAME + " in " + client);
       folders.add(folder);
     }
     return folders;

@@ -43,9 +43,7 @@ final class ConnectionOptions {
    * @throws Failure if an option is out of range, or the file can't be read
    */
   Consumer<MongoClientSettings.Builder> client(String name) {
-    if (timeout.isZero()) {
-      throw Failure.usage("--timeout must be longer than 0s");
-    }
+    Refuse.when(timeout.isZero(), "--timeout must be longer than 0s");
     TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
     return client -> {
       client

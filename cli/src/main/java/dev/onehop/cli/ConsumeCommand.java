@@ -147,34 +147,30 @@ final class ConsumeCommand extends Subcommand {
   ConsumePlan plan(@Nullable Topology topology) {
     options.check(where);
     List<String> kinds = kinds(topology);
-    if (rows != null && !kinds.contains(ConsumePoint.DRAIN)) {
-      throw Failure.usage("--rows requires --measure drain");
-    }
-    for (String option : List.of("--rate", "--duration", "--warmup")) {
-      if (kinds.equals(List.of(ConsumePoint.DRAIN))
-          && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(
-            option + " has no effect if only drain is measured; add --measure live");
-      }
-    }
-    if (rate != null && !(rate >= 1 && rate <= MOST_RATE)) {
-      throw Failure.usage("--rate " + rate + ": must be from 1 to " + (long) MOST_RATE);
-    }
+    Refuse.when(
+        rows != null && !kinds.contains(ConsumePoint.DRAIN), "--rows requires --measure drain");
+    Refuse.options(
+        kinds.equals(List.of(ConsumePoint.DRAIN)),
+        spec,
+        " has no effect if only drain is measured; add --measure live",
+        "--rate",
+        "--duration",
+        "--warmup");
+    Refuse.when(
+        rate != null && !(rate >= 1 && rate <= MOST_RATE),
+        "--rate " + rate + ": must be from 1 to " + (long) MOST_RATE);
     List<StreamPath> chosenSources = sources();
-    if (options.order != null && !chosenSources.contains(StreamPath.DIRECT)) {
-      throw Failure.usage(
-          "--order applies only to --source direct: a mongos always returns events in total order");
-    }
+    Refuse.when(
+        options.order != null && !chosenSources.contains(StreamPath.DIRECT),
+        "--order applies only to --source direct: a mongos always returns events in total order");
     int processes = options.processes == null ? 1 : options.processes;
-    if (processes != 1 && processes != 2) {
-      throw Failure.usage("--processes " + processes + ": must be 1 or 2");
-    }
+    Refuse.when(processes != 1 && processes != 2, "--processes " + processes + ": must be 1 or 2");
     List<Integer> usual = options.quick ? QUICK_CHANNELS : DEFAULT_CHANNELS;
     List<Integer> chosenChannels =
         CHANNELS.values(channels, usual.stream().filter(count -> count >= processes).toList());
-    if (Collections.min(chosenChannels) < processes) {
-      throw Failure.usage("--processes 2 needs 2 channels or more, not --channels 1");
-    }
+    Refuse.when(
+        Collections.min(chosenChannels) < processes,
+        "--processes 2 needs 2 channels or more, not --channels 1");
     int usualRows = options.quick ? QUICK_ROWS : DEFAULT_ROWS;
     boolean idleAlone = kinds.equals(List.of(ConsumePoint.IDLE));
     return new ConsumePlan(
@@ -202,15 +198,14 @@ final class ConsumeCommand extends Subcommand {
       named.add(ConsumePoint.IDLE);
     }
     for (String name : named) {
-      if (!KINDS.contains(name.strip()) && !name.strip().equals(DeliveryOptions.ALL)) {
-        throw Failure.usage(
-            "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
-      }
+      Refuse.when(
+          !KINDS.contains(name.strip()) && !name.strip().equals(DeliveryOptions.ALL),
+          "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
     }
     boolean canIdle = topology == null || topology.shards().size() > 1;
-    if (named.contains(ConsumePoint.IDLE) && !canIdle) {
-      throw Failure.usage("idle-shard needs a topology of two shards or more");
-    }
+    Refuse.when(
+        named.contains(ConsumePoint.IDLE) && !canIdle,
+        "idle-shard needs a topology of two shards or more");
     if (named.isEmpty() && rate != null) {
       return List.of(ConsumePoint.LIVE);
     }

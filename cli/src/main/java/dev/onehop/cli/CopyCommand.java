@@ -4,7 +4,6 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.Names;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -147,9 +146,7 @@ final class CopyCommand extends CopyingCommand {
 
   @Override
   ClusterCopy.Builder apply(ClusterCopy.Builder given) {
-    if (resume && overwrite) {
-      throw Failure.usage("--resume and --overwrite exclude each other");
-    }
+    Refuse.when(resume && overwrite, "--resume and --overwrite exclude each other");
     ClusterCopy.Builder builder =
         speed
             .apply(given)

@@ -69,13 +69,12 @@ final class DeliveryOptions {
    */
   void check(ClusterOptions where) {
     new OptionRange("--noop", 1, 3_600).check(noop);
-    if (noop != null && where.servers.existing) {
-      throw Failure.usage(
-          "--noop and --existing exclude each other: the servers are already running");
-    }
-    if (order != null && !order.equals("key") && !order.equals("total")) {
-      throw Failure.usage("--order takes key or total, not '" + order + "'");
-    }
+    Refuse.when(
+        noop != null && where.servers.existing,
+        "--noop and --existing exclude each other: the servers are already running");
+    Refuse.when(
+        order != null && !order.equals("key") && !order.equals("total"),
+        "--order takes key or total, not '" + order + "'");
   }
 
   /** Whether to run all measurements: no name is given, or the names include {@link #ALL}. */
@@ -104,9 +103,9 @@ final class DeliveryOptions {
    * @throws Failure if the time is out of range
    */
   static Duration atMost(String option, Duration time, Duration least) {
-    if (time.compareTo(least) < 0 || time.compareTo(MOST_TIME) > 0) {
-      throw Failure.usage(option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
-    }
+    Refuse.when(
+        time.compareTo(least) < 0 || time.compareTo(MOST_TIME) > 0,
+        option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
     return time;
   }
 }

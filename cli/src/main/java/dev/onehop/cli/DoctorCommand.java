@@ -64,9 +64,9 @@ final class DoctorCommand extends Subcommand {
   public Integer call() throws InterruptedException {
     String secret =
         ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
-    if (out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling("."))) {
-      throw Failure.usage("--out " + out + ": there is no such folder");
-    }
+    Refuse.when(
+        out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling(".")),
+        "--out " + out + ": there is no such folder");
     Terminal terminal = Terminal.detect();
     Diagnosis diagnosis;
     try (Progress progress = Progress.start(terminal)) {

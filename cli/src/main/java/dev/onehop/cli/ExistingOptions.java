@@ -38,10 +38,9 @@ final class ExistingOptions {
   }
 
   private static void requireFile(String option, @Nullable Path path) {
-    if (path != null && !Files.isReadable(path)) {
-      throw Failure.usage(
-          option + " " + path + (Files.exists(path) ? " can't be read" : ": no such file"));
-    }
+    Refuse.when(
+        path != null && !Files.isReadable(path),
+        option + " " + path + (Files.exists(path) ? " can't be read" : ": no such file"));
   }
 
   /**

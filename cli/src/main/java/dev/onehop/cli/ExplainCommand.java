@@ -54,9 +54,9 @@ final class ExplainCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (namespace.indexOf('.') < 1 || namespace.endsWith(".")) {
-      throw Failure.usage("'" + namespace + "' is not a namespace; write database.collection");
-    }
+    Refuse.when(
+        namespace.indexOf('.') < 1 || namespace.endsWith("."),
+        "'" + namespace + "' is not a namespace; write database.collection");
     BsonDocument filter = filter(filterJson);
     String hosts = String.join(",", connection(url).getHosts());
     try (OneHop router =

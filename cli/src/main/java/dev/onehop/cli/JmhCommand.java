@@ -51,10 +51,9 @@ final class JmhCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Path jar = InstallationFolder.path(JAR);
-    if (!Files.isRegularFile(jar)) {
-      throw Failure.usage(
-          "no " + jar + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
-    }
+    Refuse.when(
+        !Files.isRegularFile(jar),
+        "no " + jar + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-jar");

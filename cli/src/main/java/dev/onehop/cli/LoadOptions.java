@@ -78,20 +78,19 @@ final class LoadOptions {
    * @throws Failure if there is no such mode, or the topology or cluster does not support it
    */
   List<Mode> modes(List<Mode> usual, ClusterOptions where, @Nullable Topology topology) {
-    if (modes != null && (modes.isEmpty() || names().contains(""))) {
-      throw Failure.usage("--modes has an empty name");
-    }
+    Refuse.when(
+        modes != null && (modes.isEmpty() || names().contains("")), "--modes has an empty name");
     List<Mode> chosen = Mode.named(names(), usual);
     for (Mode mode : chosen) {
-      if (mode.isPeer() && where.url != null) {
-        throw Failure.usage("--modes " + mode.option() + " and --url exclude each other");
-      }
-      if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
-        throw Failure.usage("--modes " + mode + " needs a topology of several mongoses");
-      }
-      if (mode.knowsAllRouters() && where.servers.existing) {
-        throw Failure.usage("--modes " + mode + " and --existing exclude each other");
-      }
+      Refuse.when(
+          mode.isPeer() && where.url != null,
+          "--modes " + mode.option() + " and --url exclude each other");
+      Refuse.when(
+          mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2,
+          "--modes " + mode + " needs a topology of several mongoses");
+      Refuse.when(
+          mode.knowsAllRouters() && where.servers.existing,
+          "--modes " + mode + " and --existing exclude each other");
     }
     return chosen;
   }
@@ -115,9 +114,8 @@ final class LoadOptions {
     Path file = workload == null ? InstallationFolder.path("workloads/workloada") : workload;
     Workload read = Workload.load(file, properties);
     if (records != null) {
-      if (properties.containsKey("recordcount")) {
-        throw Failure.usage("--records and -p recordcount exclude each other");
-      }
+      Refuse.when(
+          properties.containsKey("recordcount"), "--records and -p recordcount exclude each other");
       return read.withRecords(MeasuringCommand.atLeastOne("--records", records));
     }
     boolean ownCount = workload != null || properties.containsKey("recordcount");

@@ -69,9 +69,7 @@ abstract class MeasuringCommand extends Subcommand {
   }
 
   static <N extends Number> N atLeastOne(String option, N value) {
-    if (value.longValue() < 1) {
-      throw Failure.usage(option + " " + value + ": must be at least 1");
-    }
+    Refuse.when(value.longValue() < 1, option + " " + value + ": must be at least 1");
     return value;
   }
 }

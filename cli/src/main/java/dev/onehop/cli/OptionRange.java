@@ -14,9 +14,9 @@ record OptionRange(String option, int least, int most) {
    * @throws Failure if the value is out of range
    */
   void check(@Nullable Integer value) {
-    if (value != null && (value < least || value > most)) {
-      throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
-    }
+    Refuse.when(
+        value != null && (value < least || value > most),
+        option + " " + value + ": must be from " + least + " to " + most);
   }
 
   /**

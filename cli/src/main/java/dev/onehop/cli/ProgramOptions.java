@@ -46,9 +46,8 @@ final class ProgramOptions {
    * @throws Failure if it is missing
    */
   static void requireProgram(String option, @Nullable Path path) {
-    if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
-      throw Failure.usage(
-          option + " " + path + (Files.exists(path) ? " is not executable" : ": no such file"));
-    }
+    Refuse.when(
+        path != null && !(Files.isRegularFile(path) && Files.isExecutable(path)),
+        option + " " + path + (Files.exists(path) ? " is not executable" : ": no such file"));
   }
 }

@@ -259,23 +259,22 @@ final class PropagateCommand extends Subcommand {
    */
   private void check() {
     options.check(where);
-    if (rate != null && !(rate > 0 && rate <= MOST_RATE)) {
-      throw Failure.usage("--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
-    }
-    if (!(clientRate > 0 && clientRate <= MOST_RATE)) {
-      throw Failure.usage(
-          "--client-rate " + clientRate + ": must be above 0 and up to " + (long) MOST_RATE);
-    }
-    if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
-      throw Failure.usage("--await must be above 0 and up to 60s");
-    }
-    if (!measurements().contains(Measurement.LOAD)) {
-      for (String option : List.of("--clients", "--client-rate", "--processes", "--duration")) {
-        if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-          throw Failure.usage(option + " requires --measure load");
-        }
-      }
-    }
+    Refuse.when(
+        rate != null && !(rate > 0 && rate <= MOST_RATE),
+        "--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
+    Refuse.when(
+        !(clientRate > 0 && clientRate <= MOST_RATE),
+        "--client-rate " + clientRate + ": must be above 0 and up to " + (long) MOST_RATE);
+    Refuse.when(
+        await.isZero() || await.compareTo(MOST_AWAIT) > 0, "--await must be above 0 and up to 60s");
+    Refuse.options(
+        !measurements().contains(Measurement.LOAD),
+        spec,
+        " requires --measure load",
+        "--clients",
+        "--client-rate",
+        "--processes",
+        "--duration");
     Duration unused = time();
     TESTS.check(tests);
     DOCUMENTS.check(documents);
@@ -299,11 +298,10 @@ final class PropagateCommand extends Subcommand {
     List<Integer> sizes = DOCUMENTS.values(documents, List.of(usualDocuments()));
     int fewest = Collections.min(sizes);
     List<Integer> writes = BATCH.values(batches, List.of(Math.min(usualBatch(), fewest)));
-    if (Collections.max(writes) > fewest) {
-      throw Failure.usage(
-          "--batch %d: a test has only %s"
-              .formatted(Collections.max(writes), Format.counted(fewest, "object")));
-    }
+    Refuse.when(
+        Collections.max(writes) > fewest,
+        "--batch %d: a test has only %s"
+            .formatted(Collections.max(writes), Format.counted(fewest, "object")));
     return new PropagatePlan(
         measurements(),
         TESTS.value(tests, usualTests()),

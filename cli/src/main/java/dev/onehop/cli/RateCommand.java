@@ -4,7 +4,6 @@ import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
 import java.util.List;
@@ -60,9 +59,7 @@ final class RateCommand extends MeasuringCommand {
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
     Duration measured = PointsCommand.measuredTime(duration, quick);
-    if (measured.toMillis() % 1000 != 0) {
-      throw Failure.usage("--duration must be in whole seconds");
-    }
+    Refuse.when(measured.toMillis() % 1000 != 0, "--duration must be in whole seconds");
     rates.forEach(ArrivalOptions::check);
     return PointsPlan.of(load.properties, pools.rounds(), load.seed(null))
         .rates(

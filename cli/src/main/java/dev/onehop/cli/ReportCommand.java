@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
-import dev.onehop.resync.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -34,9 +33,7 @@ final class ReportCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (!Files.isDirectory(folder)) {
-      throw Failure.usage("there is no folder " + folder);
-    }
+    Refuse.when(!Files.isDirectory(folder), "there is no folder " + folder);
     RunResults results = ResultsFile.readAny(folder);
     out().print(Reports.table(results));
     out().println("Report: " + Reports.write(folder, results));

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.onehop.resync.ClusterUrl;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Outcome;
 import dev.onehop.resync.Progress;
@@ -206,29 +205,23 @@ final class ResyncRunCommand extends Subcommand {
   ResyncPlan plan() {
     ResyncMethod chosen = ResyncMethod.named(method);
     for (String target : targets) {
-      if (!HOST.matcher(target).matches()) {
-        throw Failure.usage("--to " + target + ": write it as HOST:PORT");
-      }
+      Refuse.when(!HOST.matcher(target).matches(), "--to " + target + ": write it as HOST:PORT");
     }
     boolean files = chosen == ResyncMethod.FILES;
-    if ((files || start != null || !folders.isEmpty()) && folders.size() != targets.size()) {
-      throw Failure.usage("--to and --dbpath need the same number of values");
-    }
-    for (String option :
-        List.of(
-            "--source",
-            "--source-dbpath",
-            "--allow-primary",
-            "--copy",
-            "--limit",
-            "--lock-deadline")) {
-      if (!files && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " requires --method files");
-      }
-    }
-    if (copy != null && limit != null) {
-      throw Failure.usage("--limit and --copy exclude each other");
-    }
+    Refuse.when(
+        (files || start != null || !folders.isEmpty()) && folders.size() != targets.size(),
+        "--to and --dbpath need the same number of values");
+    Refuse.options(
+        !files,
+        spec,
+        " requires --method files",
+        "--source",
+        "--source-dbpath",
+        "--allow-primary",
+        "--copy",
+        "--limit",
+        "--lock-deadline");
+    Refuse.when(copy != null && limit != null, "--limit and --copy exclude each other");
     requirePositive("--limit", limit);
     requirePositive("--rate", rate);
     requireTime("--lock-deadline", lockDeadline);
@@ -259,15 +252,13 @@ final class ResyncRunCommand extends Subcommand {
   }
 
   private static void requirePositive(String option, @Nullable Double value) {
-    if (value != null && !(value > 0 && value < 1e9)) {
-      throw Failure.usage(option + " must be above 0");
-    }
+    Refuse.when(value != null && !(value > 0 && value < 1e9), option + " must be above 0");
   }
 
   private static void requireTime(String option, Duration value) {
-    if (value.isZero() || value.compareTo(LONGEST) > 0) {
-      throw Failure.usage(option + " must be above 0 and at most 240h");
-    }
+    Refuse.when(
+        value.isZero() || value.compareTo(LONGEST) > 0,
+        option + " must be above 0 and at most 240h");
   }
 
   private void show(List<Outcome> outcomes) {

@@ -4,7 +4,6 @@ import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Scenario;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -82,19 +81,17 @@ final class ScenarioCommand extends MeasuringCommand {
       return fleet(plan, workload, perSecond, topology);
     }
     Scenario scenario = Scenario.named(name);
-    if (clients != null) {
-      throw Failure.usage("--clients requires the scenario fleet");
-    }
+    Refuse.when(clients != null, "--clients requires the scenario fleet");
     where.requireControl("the scenario " + name);
-    if (topology == null && !scenario.isFreeze()) {
-      throw Failure.usage("with --url, only shard-freeze and router-freeze are possible");
-    }
-    if (topology != null && scenario.ofShard() && topology.shards().size() < 2) {
-      throw Failure.usage("the scenario " + name + " needs a topology of two shards or more");
-    }
-    if (topology != null && !scenario.ofShard() && topology.mongosHosts().size() < 2) {
-      throw Failure.usage("the scenario " + name + " needs a topology of two mongoses or more");
-    }
+    Refuse.when(
+        topology == null && !scenario.isFreeze(),
+        "with --url, only shard-freeze and router-freeze are possible");
+    Refuse.when(
+        topology != null && scenario.ofShard() && topology.shards().size() < 2,
+        "the scenario " + name + " needs a topology of two shards or more");
+    Refuse.when(
+        topology != null && !scenario.ofShard() && topology.mongosHosts().size() < 2,
+        "the scenario " + name + " needs a topology of two mongoses or more");
     return plan.fault(
         scenario,
         load.modes(quick ? FLEET_MODES : Mode.all(), where, topology),
@@ -106,16 +103,13 @@ final class ScenarioCommand extends MeasuringCommand {
 
   private PointsPlan fleet(
       PointsPlan plan, Workload workload, double perSecond, @Nullable Topology topology) {
-    if (topology == null) {
-      throw Failure.usage("the scenario fleet and --url exclude each other");
-    }
+    Refuse.when(topology == null, "the scenario fleet and --url exclude each other");
     workload.requireSharable();
     List<Mode> modes = load.modes(FLEET_MODES, where, topology);
     for (Mode mode : modes) {
-      if (!mode.canPipeline()) {
-        throw Failure.usage(
-            "the scenario fleet: " + mode + " needs a thread for each operation; use async modes");
-      }
+      Refuse.when(
+          !mode.canPipeline(),
+          "the scenario fleet: " + mode + " needs a thread for each operation; use async modes");
     }
     int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
     return plan.fleet(modes, instances, perSecond, arrivals.isPoisson(), load.warmup());

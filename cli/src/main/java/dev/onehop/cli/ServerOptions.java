@@ -3,11 +3,10 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 
 /** The options of the cluster to start, the same for every command that starts one. */
 @HelpGroup("Cluster")
@@ -41,9 +40,9 @@ final class ServerOptions {
 
   /** Checks the format of the options. */
   void check() {
-    if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
-      throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
-    }
+    Refuse.when(
+        fcv != null && !fcv.matches("\\d+\\.\\d+"),
+        "--fcv " + fcv + ": write it as X.Y, such as 6.0");
     programs.check();
     existingOptions.check();
   }
@@ -54,18 +53,12 @@ final class ServerOptions {
    *
    * @throws Failure if there is such an option
    */
-  void requireUsed(ParseResult parsed) {
-    for (String option :
-        existing ? List.of("--mongod", "--mongos") : List.of("--key-file", "--tls-ca")) {
-      if (parsed.hasMatchedOption(option)) {
-        boolean alsoUrl =
-            option.equals("--tls-ca") && parsed.commandSpec().findOption("--url") != null;
-        throw Failure.usage(
-            option
-                + (existing ? " and --existing exclude each other" : " requires --existing")
-                + (alsoUrl ? " or --url" : ""));
-      }
-    }
+  void requireUsed(CommandSpec command) {
+    String orUrl = command.findOption("--url") == null ? "" : " or --url";
+    Refuse.options(
+        existing, command, " and --existing exclude each other", "--mongod", "--mongos");
+    Refuse.options(!existing, command, " requires --existing", "--key-file");
+    Refuse.options(!existing, command, " requires --existing" + orUrl, "--tls-ca");
   }
 
   /** Creates a testbed for a topology, with the options for servers. */

@@ -1,6 +1,5 @@
 package dev.onehop.cli;
 
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,12 +50,11 @@ final class TopologyDownCommand extends Subcommand {
             .map(RunningTestbed::topologyName)
             .sorted()
             .toList();
-    if (running.size() > 1 && !which.all) {
-      throw Failure.usage(
-          "several topologies are running: "
-              + String.join(", ", running)
-              + "; give a name, or --all");
-    }
+    Refuse.when(
+        running.size() > 1 && !which.all,
+        "several topologies are running: "
+            + String.join(", ", running)
+            + "; give a name, or --all");
     for (RunningTestbed run : runs) {
       run.stop();
       Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));

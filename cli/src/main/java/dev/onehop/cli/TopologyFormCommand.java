@@ -1,6 +1,5 @@
 package dev.onehop.cli;
 
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import picocli.CommandLine.Command;
@@ -43,9 +42,7 @@ final class TopologyFormCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (records < 1) {
-      throw Failure.usage("--records " + records + ": must be at least 1");
-    }
+    Refuse.when(records < 1, "--records " + records + ": must be at least 1");
     Topology topology = Topology.resolve(topologyName);
     Testbed.Builder builder =
         Testbed.builder(topology)

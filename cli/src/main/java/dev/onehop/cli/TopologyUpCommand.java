@@ -47,7 +47,7 @@ final class TopologyUpCommand extends Subcommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     servers.check();
-    servers.requireUsed(spec.commandLine().getParseResult());
+    servers.requireUsed(spec);
     Topology topology = Topology.resolve(servers.topology);
     return detach ? detach(topology) : keepRunning(topology);
   }

@@ -152,12 +152,8 @@ final class VerifyCommand extends Subcommand {
   }
 
   private void check() {
-    if (settle.compareTo(LONGEST_SETTLE) > 0) {
-      throw Failure.usage("--settle must be from 0s to 1h");
-    }
-    if (rate != null && !(rate >= 1)) {
-      throw Failure.usage("--rate " + rate + ": must be 1 or more");
-    }
+    Refuse.when(settle.compareTo(LONGEST_SETTLE) > 0, "--settle must be from 0s to 1h");
+    Refuse.when(rate != null && !(rate >= 1), "--rate " + rate + ": must be 1 or more");
     new OptionRange("--parallel", 1, 64).check(parallel);
     new OptionRange("--details", 0, 10_000).check(details);
     if (state != null) {
@@ -166,16 +162,14 @@ final class VerifyCommand extends Subcommand {
   }
 
   private static void checkState(Path file) {
-    if (Files.isDirectory(file)) {
-      throw Failure.usage("--state " + file + ": is a folder");
-    }
+    Refuse.when(Files.isDirectory(file), "--state " + file + ": is a folder");
     Path folder = file.toAbsolutePath().getParent();
     if (folder == null || !Files.isDirectory(folder)) {
       throw Failure.usage("--state " + file + ": no such file or folder");
     }
-    if (!Files.isWritable(Files.exists(file) ? file : folder)) {
-      throw Failure.usage("--state " + file + ": permission denied");
-    }
+    Refuse.when(
+        !Files.isWritable(Files.exists(file) ? file : folder),
+        "--state " + file + ": permission denied");
   }
 
   private ClusterVerification verification() {
