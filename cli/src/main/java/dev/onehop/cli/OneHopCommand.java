@@ -110,18 +110,12 @@ public final class OneHopCommand extends Subcommand {
   private static void refuseDoubled(ParseResult parsed) {
     for (CommandLine command : parsed.asCommandLineList()) {
       for (ArgSpec argument : command.getParseResult().matchedArgs()) {
-        Set<Object> values = new HashSet<>();
         if (argument.getValue() instanceof List<?> list && !argument.splitRegex().isEmpty()) {
+          String name = argument instanceof OptionSpec o ? o.longestName() : argument.paramLabel();
+          Set<Object> values = new HashSet<>();
           for (Object value : list) {
             if (!values.add(value)) {
-              throw new ParameterException(
-                  command,
-                  "%s has %s twice"
-                      .formatted(
-                          argument instanceof OptionSpec option
-                              ? option.longestName()
-                              : argument.paramLabel(),
-                          value));
+              throw new ParameterException(command, name + " has " + value + " twice");
             }
           }
         }
