@@ -96,18 +96,15 @@ final class ExplainCommand extends Subcommand {
 
   private void print(RouteExplanation route, Target target, BsonDocument filter) {
     TargetExplanation explanation = target.explain(MAX_CHUNKS);
-    out().println("collection  " + explanation.namespace());
     BsonDocument key = explanation.shardKey();
-    out().println(
-        "shard key   " + (key == null ? "none, the collection is unsharded" : key.toJson()));
-    out().println("filter      " + filter.toJson());
-    out().println("reason      " + explanation.reason());
+    print("collection", explanation.namespace());
+    print("shard key", key == null ? "none, the collection is unsharded" : key.toJson());
+    print("filter", filter.toJson());
+    print("reason", explanation.reason());
     if (key != null) {
-      out().println(
-          "chunks      " + explanation.touchedChunks() + " of " + explanation.totalChunks());
+      print("chunks", explanation.touchedChunks() + " of " + explanation.totalChunks());
       for (Chunk chunk : explanation.chunks()) {
-        out().println(
-            "  [" + chunk.min().toJson() + ", " + chunk.max().toJson() + ")  " + chunk.shard());
+        out().printf("  [%s, %s)  %s%n", chunk.min().toJson(), chunk.max().toJson(), chunk.shard());
       }
       int more = explanation.touchedChunks() - explanation.chunks().size();
       if (more > 0) {
@@ -115,22 +112,21 @@ final class ExplainCommand extends Subcommand {
       }
     }
     List<String> shards = explanation.shards();
-    out().println(
-        "goes to     "
-            + (shards.size() == 1 ? "one shard, " : shards.size() + " shards, ")
-            + String.join(", ", shards)
-            + (explanation.broadcast()
-                ? ", because the filter does not restrict the shard key"
-                : ""));
+    String count = shards.size() == 1 ? "one shard, " : shards.size() + " shards, ";
+    String why = explanation.broadcast() ? ", because the filter does not restrict the shard key" : "";
+    print("goes to", count + String.join(", ", shards) + why);
     String routers =
         route.routers().stream()
             .map(router -> router.getHost() + ":" + router.getPort())
             .collect(Collectors.joining(", "));
-    out().println(
-        "by way of   "
-            + (routers.isEmpty() ? "the nearest mongos" : routers)
-            + " ("
-            + route.decision().tag()
-            + ")");
+    print(
+        "by way of",
+        "%s (%s)"
+            .formatted(
+                routers.isEmpty() ? "the nearest mongos" : routers, route.decision().tag()));
+  }
+
+  private void print(String name, String value) {
+    out().printf("%-12s%s%n", name, value);
   }
 }
