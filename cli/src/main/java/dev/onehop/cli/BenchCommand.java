@@ -82,8 +82,7 @@ final class BenchCommand extends MeasuringCommand {
 
   @Override
   Workload workload() {
-    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
-        .withRecords(extent.seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
+    return UserTable.workload(extent.seedExperiment ? PointsPlan.SEED_RECORDS : UserTable.RECORDS);
   }
 
   @Override

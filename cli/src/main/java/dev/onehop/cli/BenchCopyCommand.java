@@ -92,7 +92,6 @@ final class BenchCopyCommand extends Subcommand {
 
   /** The plan of the options. */
   CopyBenchPlan plan() {
-    data.programs.check();
     for (String kind : kinds) {
       Refuse.when(
           !KINDS.contains(kind), "--measure takes full, incremental and lag, not '" + kind + "'");
@@ -105,19 +104,12 @@ final class BenchCopyCommand extends Subcommand {
     Refuse.when(
         routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE),
         "--router-cpus must be from 0.01 to 8");
-    return new CopyBenchPlan(
-        data.pairs(),
+    return data.plan(
         KINDS.stream().filter(kinds::contains).toList(),
-        data.records(),
-        data.collections(),
         CHANGES.value(changes, quick ? 5_000 : 100_000),
         RATE.value(rate, quick ? 300 : 1_000),
         time,
-        data.rounds(),
-        quick,
         routerCpus,
-        data.rivals(CopyTool.COPIERS),
-        data.programs.mongod,
-        data.programs.mongos);
+        CopyTool.COPIERS);
   }
 }

@@ -37,20 +37,7 @@ final class BenchVerifyCommand extends Subcommand {
 
   /** The plan of the options. */
   CopyBenchPlan plan() {
-    data.programs.check();
-    return new CopyBenchPlan(
-        data.pairs(),
-        List.of(CopyBenchRun.VERIFY),
-        data.records(),
-        data.collections(),
-        0,
-        0,
-        Duration.ZERO,
-        data.rounds(),
-        data.quick,
-        null,
-        data.rivals(CopyTool.VERIFIERS),
-        data.programs.mongod,
-        data.programs.mongos);
+    return data.plan(
+        List.of(CopyBenchRun.VERIFY), 0, 0, Duration.ZERO, null, CopyTool.VERIFIERS);
   }
 }

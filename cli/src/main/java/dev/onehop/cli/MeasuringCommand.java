@@ -9,16 +9,12 @@ import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A command that measures clients under load. */
 abstract class MeasuringCommand extends Subcommand {
-
-  /** The default number of documents. */
-  static final long DEFAULT_RECORDS = 10_000;
 
   /** The default rate of scenarios, in operations per second. */
   static final double DEFAULT_RATE = 300;
@@ -39,10 +35,7 @@ abstract class MeasuringCommand extends Subcommand {
   abstract PointsPlan plan(Workload workload, @Nullable Topology topology);
 
   /** The workload with the number of records to load. */
-  Workload workload() {
-    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
-        .withRecords(DEFAULT_RECORDS);
-  }
+  abstract Workload workload();
 
   /** The clients of each point. */
   ClientPlan clientPlan(Workload workload) {

@@ -39,14 +39,12 @@ import picocli.CommandLine.Option;
       "  onehop bench points --workload my.workload -p requestdistribution=uniform",
       "  onehop bench points --clients 4 --threads 16"
     })
-final class PointsCommand extends MeasuringCommand {
+final class PointsCommand extends LoadCommand {
 
   private static final List<Integer> DEFAULT_THREADS = List.of(1, 64);
   private static final List<Integer> QUICK_THREADS = List.of(64);
   private static final int MOST_CLIENTS = 1000;
   private static final int MOST_THREADS = 4096;
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Option(
       names = "--threads",
@@ -109,7 +107,7 @@ final class PointsCommand extends MeasuringCommand {
 
   @Override
   Workload workload() {
-    return load.workload(seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
+    return load.workload(seedExperiment ? PointsPlan.SEED_RECORDS : UserTable.RECORDS);
   }
 
   @Override

@@ -29,9 +29,7 @@ import picocli.CommandLine.Parameters;
       "  onehop bench rate 100,200,400,800 --modes async,targeted-async",
       "  onehop bench rate 300 --arrivals poisson"
     })
-final class RateCommand extends MeasuringCommand {
-
-  @Mixin LoadOptions load = new LoadOptions();
+final class RateCommand extends LoadCommand {
 
   @Mixin ArrivalOptions arrivals = new ArrivalOptions();
 
@@ -50,11 +48,6 @@ final class RateCommand extends MeasuringCommand {
       paramLabel = "TIME",
       description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
   @Nullable Duration duration;
-
-  @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {

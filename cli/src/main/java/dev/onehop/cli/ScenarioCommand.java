@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
       "  onehop bench scenario router-kill --rate 200 --modes async,targeted-async",
       "  onehop bench scenario fleet --clients 50"
     })
-final class ScenarioCommand extends MeasuringCommand {
+final class ScenarioCommand extends LoadCommand {
 
   /**
    * The operations per second of all instances together: each of the 50 instances issues 100
@@ -38,8 +38,6 @@ final class ScenarioCommand extends MeasuringCommand {
   private static final String FLEET = "fleet";
   private static final List<Mode> FLEET_MODES =
       List.of(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Mixin ArrivalOptions arrivals = new ArrivalOptions();
 
@@ -65,11 +63,6 @@ final class ScenarioCommand extends MeasuringCommand {
       paramLabel = "N",
       description = "With fleet: the number of instances of the application. Default: 50.")
   @Nullable Integer clients;
-
-  @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {

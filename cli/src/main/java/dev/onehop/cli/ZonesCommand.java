@@ -9,7 +9,6 @@ import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code onehop bench zones}. */
@@ -25,15 +24,13 @@ import picocli.CommandLine.Option;
       "  onehop bench zones --topology three-zones",
       "  onehop bench zones --topology three-zones --zones all --modes async,direct-async"
     })
-final class ZonesCommand extends MeasuringCommand {
+final class ZonesCommand extends LoadCommand {
 
   /** The zones of the application. */
   enum Zones {
     one,
     all
   }
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Option(
       names = "--zones",
@@ -45,11 +42,6 @@ final class ZonesCommand extends MeasuringCommand {
 
   @Option(names = "--rate", paramLabel = "R", description = "Operations per second. Default: 300.")
   double rate = DEFAULT_RATE;
-
-  @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
