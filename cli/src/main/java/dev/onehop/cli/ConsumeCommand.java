@@ -187,7 +187,7 @@ final class ConsumeCommand extends Subcommand {
   }
 
   private List<String> kinds(@Nullable Topology topology) {
-    List<String> named = new ArrayList<>(options.names == null ? List.of() : options.names);
+    List<String> named = new ArrayList<>(options.names());
     if (drain) {
       named.add(ConsumePoint.DRAIN);
     }
@@ -199,7 +199,7 @@ final class ConsumeCommand extends Subcommand {
     }
     for (String name : named) {
       Refuse.when(
-          !KINDS.contains(name.strip()) && !name.strip().equals(DeliveryOptions.ALL),
+          !KINDS.contains(name) && !name.equals(DeliveryOptions.ALL),
           "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
     }
     boolean canIdle = topology == null || topology.shards().size() > 1;
@@ -209,7 +209,7 @@ final class ConsumeCommand extends Subcommand {
     if (named.isEmpty() && rate != null) {
       return List.of(ConsumePoint.LIVE);
     }
-    boolean all = named.isEmpty() || (options.names != null && options.wantsAll());
+    boolean all = named.isEmpty() || named.contains(DeliveryOptions.ALL);
     return KINDS.stream()
         .filter(kind -> all ? canIdle || !kind.equals(ConsumePoint.IDLE) : named.contains(kind))
         .toList();

@@ -77,9 +77,9 @@ final class DeliveryOptions {
         "--order takes key or total, not '" + order + "'");
   }
 
-  /** Whether to run all measurements: no name is given, or the names include {@link #ALL}. */
-  boolean wantsAll() {
-    return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
+  /** The given names of measurements, without the spaces around them. */
+  List<String> names() {
+    return names == null ? List.of() : names.stream().map(String::strip).toList();
   }
 
   /** Whether OneHop's streams deliver all events in one total order. */

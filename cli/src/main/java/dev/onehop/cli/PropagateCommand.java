@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -242,14 +241,14 @@ final class PropagateCommand extends Subcommand {
 
   /** The selected measurements, by default all. */
   List<Measurement> measurements() {
+    List<String> names = options.names();
     List<Measurement> named =
-        Stream.ofNullable(options.names)
-            .flatMap(List::stream)
-            .map(String::strip)
+        names.stream()
             .filter(name -> !name.equals(DeliveryOptions.ALL))
             .map(Measurement::named)
             .toList();
-    return options.wantsAll() ? List.of(Measurement.values()) : named;
+    boolean all = names.isEmpty() || names.contains(DeliveryOptions.ALL);
+    return all ? List.of(Measurement.values()) : named;
   }
 
   /**

@@ -68,6 +68,7 @@ class ConsumeCommandTest {
     assertThat(plan("--measure", "drain").kinds()).containsExactly("drain");
     assertThat(plan("--measure", "live,drain", "--rate", "7").kinds())
         .containsExactly("drain", "live");
+    assertThat(plan("--measure", "live, drain").kinds()).containsExactly("drain", "live");
     assertThat(plan("--measure", "all").kinds()).hasSize(3);
     assertThat(plan("--rate", "700").kinds()).containsExactly("live");
     assertThat(plan("--rate", "700").rate()).isEqualTo(700);
