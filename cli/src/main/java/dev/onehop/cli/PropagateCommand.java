@@ -60,13 +60,9 @@ import picocli.CommandLine.Option;
     })
 final class PropagateCommand extends Subcommand {
 
-  private static final int USUAL_TESTS = 5;
   private static final OptionRange TESTS = new OptionRange("--tests", 1, 10_000);
-  private static final int USUAL_DOCUMENTS = 1_000;
   private static final OptionRange DOCUMENTS = new OptionRange("--documents", 1, 10_000_000);
-  private static final int USUAL_BATCH = 100;
   private static final OptionRange BATCH = new OptionRange("--batch", 1, 100_000);
-  private static final int USUAL_BYTES = 200;
   private static final OptionRange BYTES = new OptionRange("--bytes", 100, 1 << 20);
   private static final OptionRange CLIENTS = new OptionRange("--clients", 1, 1_000);
   private static final OptionRange PROCESSES = new OptionRange("--processes", 1, 64);
@@ -228,15 +224,15 @@ final class PropagateCommand extends Subcommand {
   }
 
   private int usualTests() {
-    return options.quick ? 3 : USUAL_TESTS;
+    return options.quick ? 3 : 5;
   }
 
   private int usualDocuments() {
-    return options.quick ? 200 : USUAL_DOCUMENTS;
+    return options.quick ? 200 : 1_000;
   }
 
   private int usualBatch() {
-    return options.quick ? 20 : USUAL_BATCH;
+    return options.quick ? 20 : 100;
   }
 
   /** The selected measurements, by default all. */
@@ -306,7 +302,7 @@ final class PropagateCommand extends Subcommand {
         TESTS.value(tests, usualTests()),
         sizes,
         writes,
-        BYTES.values(bytes, List.of(USUAL_BYTES)),
+        BYTES.values(bytes, List.of(200)),
         rate,
         await,
         options.isTotal(),
