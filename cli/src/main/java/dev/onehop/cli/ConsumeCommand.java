@@ -7,7 +7,6 @@ import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -111,17 +110,6 @@ final class ConsumeCommand extends Subcommand {
               + " all rows once.")
   private Duration warmup;
 
-  // Earlier options. They are now values of --measure.
-
-  @Option(names = "--drain", hidden = true)
-  boolean drain;
-
-  @Option(names = "--live", hidden = true)
-  boolean live;
-
-  @Option(names = "--idle-shard", hidden = true)
-  boolean idleShard;
-
   @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
@@ -187,16 +175,7 @@ final class ConsumeCommand extends Subcommand {
   }
 
   private List<String> kinds(@Nullable Topology topology) {
-    List<String> named = new ArrayList<>(options.names());
-    if (drain) {
-      named.add(ConsumePoint.DRAIN);
-    }
-    if (live) {
-      named.add(ConsumePoint.LIVE);
-    }
-    if (idleShard) {
-      named.add(ConsumePoint.IDLE);
-    }
+    List<String> named = options.names();
     for (String name : named) {
       Refuse.when(
           !KINDS.contains(name) && !name.equals(DeliveryOptions.ALL),

@@ -10,9 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -35,9 +33,6 @@ final class LoadOptions {
             + " migrations.%nIf you name only modes for comparison, the default modes run, too."
       })
   @Nullable List<String> modes;
-
-  @Option(names = "--peer", hidden = true, split = ",", description = "As --modes.")
-  @Nullable List<String> peers;
 
   @Option(
       names = "--workload",
@@ -97,11 +92,7 @@ final class LoadOptions {
 
   /** The given names, if any. */
   List<String> names() {
-    return Stream.of(modes, peers)
-        .filter(Objects::nonNull)
-        .flatMap(List::stream)
-        .map(String::strip)
-        .toList();
+    return modes == null ? List.of() : modes.stream().map(String::strip).toList();
   }
 
   /**

@@ -12,10 +12,13 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * Accepts earlier spellings of commands. In the past {@code bench} itself had all options. {@code
- * --scenario NAME}, {@code --rate R} and the options of points now select a subcommand. {@code copy
- * --bench} is {@code bench copy}.
+ * --scenario NAME}, {@code --rate R} and the options of points now select a subcommand, and {@code
+ * --peer} is {@code --modes}. {@code copy --bench} is {@code bench copy}. {@code consume --drain} is
+ * {@code consume --measure drain}.
  */
 final class OldSpellings implements IParameterPreprocessor {
+
+  private static final List<String> KINDS = List.of("--drain", "--live", "--idle-shard");
 
   @Override
   @SuppressWarnings("JdkObsolete") // picocli's signature
@@ -30,6 +33,7 @@ final class OldSpellings implements IParameterPreprocessor {
       List<String> rest = args.subList(command + 1, args.size());
       switch (args.get(command)) {
         case "bench" -> bench(rest, subcommand(onehop, "bench"));
+        case "consume" -> consume(rest);
         case "copy" -> {
           if (rest.remove("--bench")) {
             args.add(command, "bench");
@@ -46,9 +50,21 @@ final class OldSpellings implements IParameterPreprocessor {
     return Objects.requireNonNull(command.subcommands().get(name)).getCommandSpec();
   }
 
+  /** Replaces the flags that are now values of {@code --measure}. */
+  private static void consume(List<String> rest) {
+    rest.replaceAll(each -> KINDS.contains(each) ? "--measure=" + each.substring(2) : each);
+  }
+
   /** Inserts a subcommand into the arguments of {@code bench}, if they belong to one. */
   private static void bench(List<String> rest, CommandSpec bench) {
-    if (rest.isEmpty() || bench.subcommands().containsKey(rest.get(0))) {
+    for (String peer = take(rest, "--peer"); peer != null; peer = take(rest, "--peer")) {
+      rest.add("--modes=" + peer);
+    }
+    String first = rest.isEmpty() ? "" : rest.get(0);
+    if (first.equals("consume")) {
+      consume(rest);
+    }
+    if (bench.subcommands().containsKey(first)) {
       return;
     }
     String scenario = take(rest, "--scenario");
