@@ -45,8 +45,7 @@ final class ClusterOptions {
     servers.check();
     if (url == null) {
       Refuse.when(overwrite, "--overwrite requires --url");
-      servers.requireUsed(command);
-      return Topology.resolve(servers.topology);
+      return servers.topology(command);
     }
     Refuse.options(
         true,

@@ -267,7 +267,7 @@ final class ResyncRunCommand extends Subcommand {
           Locale.ROOT,
           "%s has caught up after %.1f s.%n",
           outcome.host(),
-          seconds(outcome.total()));
+          CopyReport.seconds(outcome.total()));
       Duration copied = outcome.copied();
       Duration locked = outcome.locked();
       if (copied != null && locked != null) {
@@ -277,8 +277,8 @@ final class ResyncRunCommand extends Subcommand {
             outcome.shared()
                 ? "All blocks shared with the source (reflink)"
                 : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
-            seconds(copied),
-            seconds(locked));
+            CopyReport.seconds(copied),
+            CopyReport.seconds(locked));
       }
       if (!outcome.proof().isEmpty()) {
         out().println("  Log of the server: " + outcome.proof());
@@ -293,21 +293,13 @@ final class ResyncRunCommand extends Subcommand {
       members
           .addObject()
           .put("host", outcome.host())
-          .put("seconds", seconds(outcome.total()))
-          .put("copySeconds", orNull(outcome.copied()))
-          .put("lockedSeconds", orNull(outcome.locked()))
+          .put("seconds", CopyReport.seconds(outcome.total()))
+          .put("copySeconds", CopyReport.seconds(outcome.copied()))
+          .put("lockedSeconds", CopyReport.seconds(outcome.locked()))
           .put("bytes", outcome.bytes())
           .put("shared", outcome.shared())
           .put("proof", outcome.proof());
     }
     out().println(result);
-  }
-
-  private static @Nullable Double orNull(@Nullable Duration time) {
-    return time == null ? null : seconds(time);
-  }
-
-  private static double seconds(Duration time) {
-    return time.toMillis() / 1000.0;
   }
 }

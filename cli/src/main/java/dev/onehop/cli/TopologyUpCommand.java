@@ -47,8 +47,7 @@ final class TopologyUpCommand extends Subcommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     servers.check();
-    servers.requireUsed(spec);
-    Topology topology = Topology.resolve(servers.topology);
+    Topology topology = servers.topology(spec);
     return detach ? detach(topology) : keepRunning(topology);
   }
 

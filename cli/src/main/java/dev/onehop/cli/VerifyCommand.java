@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
@@ -258,7 +259,7 @@ final class VerifyCommand extends Subcommand {
           .put("namespace", difference.namespace())
           .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
           .putRawValue(
-              "key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
+              "key", new RawValue(difference.key().toJson()));
     }
     return result.put("resumedRanges", report.resumed()).toString();
   }
