@@ -131,8 +131,7 @@ class BenchJoinCommand extends Subcommand {
 
   /** The plan of the options. */
   ResyncBenchPlan plan() {
-    Refuse.when(
-        mongod != null && !Files.isExecutable(mongod), "--mongod " + mongod + " is not executable");
+    ProgramOptions.requireProgram("--mongod", mongod);
     Refuse.when(
         data != null && Files.exists(data) && !Files.isDirectory(data),
         "--data " + data + " is not a folder");
