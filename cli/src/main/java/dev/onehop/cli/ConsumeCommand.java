@@ -171,7 +171,7 @@ final class ConsumeCommand extends Subcommand {
         rate == null ? IDLE_RATE : rate,
         ROWS.value(rows, usualRows),
         options.time(Duration.ofSeconds(idleAlone ? 10 : 5)),
-        DeliveryOptions.atMost("--warmup", warmup, Duration.ZERO));
+        OptionRange.upToAnHour("--warmup", warmup, Duration.ZERO));
   }
 
   private List<String> kinds(@Nullable Topology topology) {

@@ -12,8 +12,6 @@ final class DeliveryOptions {
   /** The name that selects all measurements. */
   static final String ALL = "all";
 
-  private static final Duration MOST_TIME = Duration.ofHours(1);
-
   @Option(
       names = "--measure",
       split = ",",
@@ -94,18 +92,6 @@ final class DeliveryOptions {
    * @throws Failure if the time is out of range
    */
   Duration time(Duration usual) {
-    return duration == null ? usual : atMost("--duration", duration, Duration.ofSeconds(1));
-  }
-
-  /**
-   * Checks the time of an option. At most an hour is allowed.
-   *
-   * @throws Failure if the time is out of range
-   */
-  static Duration atMost(String option, Duration time, Duration least) {
-    Refuse.when(
-        time.compareTo(least) < 0 || time.compareTo(MOST_TIME) > 0,
-        option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
-    return time;
+    return duration == null ? usual : OptionRange.upToAnHour("--duration", duration, Duration.ofSeconds(1));
   }
 }

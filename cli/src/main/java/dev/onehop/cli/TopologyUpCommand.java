@@ -81,19 +81,18 @@ final class TopologyUpCommand extends Subcommand {
     if (servers.existingOptions.keyFile != null) {
       return; // these commands would need the user's name and password
     }
-    String onehop = program("onehop");
-    String ycsb = program("ycsb");
-    String workload = "targeted-async -P workloads/workloada -p mongodb.url=" + url + "/ycsb";
-    out().println();
-    out().println("Try next (" + UserTable.NAMESPACE + " is sharded, split and empty):");
-    out().println(
-        "  %s explain --url %s %s '{\"_id\": \"user1\"}'"
-            .formatted(onehop, url, UserTable.NAMESPACE));
-    out().println("  %s load %s -threads 16".formatted(ycsb, workload));
-    out().println("  %s run %s -threads 16".formatted(ycsb, workload));
-    out().println(
-        "  %s bench scenario shard-freeze --url %s --overwrite --quick".formatted(onehop, url));
-    out().println();
+    out()
+        .print(
+            """
+
+            Try next (%1$s is sharded, split and empty):
+              %2$s explain --url %3$s %1$s '{"_id": "user1"}'
+              %4$s load targeted-async -P workloads/workloada -p mongodb.url=%3$s/ycsb -threads 16
+              %4$s run targeted-async -P workloads/workloada -p mongodb.url=%3$s/ycsb -threads 16
+              %2$s bench scenario shard-freeze --url %3$s --overwrite --quick
+
+            """
+                .formatted(UserTable.NAMESPACE, program("onehop"), url, program("ycsb")));
   }
 
   /** The path of a program of OneHop. It is relative if the program is below the current folder. */
