@@ -9,7 +9,6 @@ import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
-import dev.onehop.resync.Terminal;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
@@ -97,7 +96,7 @@ abstract class CopyingCommand extends Subcommand {
     try (Interruption unused = Interruption.ofThisThread();
         ClusterCopy copy = copy();
         CopyServer server = server(copy);
-        Progress progress = Progress.start(Terminal.detect())) {
+        Progress progress = Progress.start()) {
       progress.refresh(() -> show(copy.progress(), noted, progress));
       copy.run();
       done = copy.progress();

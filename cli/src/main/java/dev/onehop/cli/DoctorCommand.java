@@ -67,9 +67,8 @@ final class DoctorCommand extends Subcommand {
     Refuse.when(
         out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling(".")),
         "--out " + out + ": there is no such folder");
-    Terminal terminal = Terminal.detect();
     Diagnosis diagnosis;
-    try (Progress progress = Progress.start(terminal)) {
+    try (Progress progress = Progress.start()) {
       diagnosis = new Doctor(secret, zones, connection).examine(progress);
       if (out != null) {
         Files.writeString(out, diagnosis.toJson() + "\n");
@@ -77,7 +76,7 @@ final class DoctorCommand extends Subcommand {
     } catch (IOException e) {
       throw Failure.run("--out " + out + ": " + Failure.reason(e), e);
     }
-    String text = json ? diagnosis.toJson() : diagnosis.toText(terminal.columns());
+    String text = json ? diagnosis.toJson() : diagnosis.toText(Terminal.detect().columns());
     out().println(text);
     return diagnosis.exitCode();
   }

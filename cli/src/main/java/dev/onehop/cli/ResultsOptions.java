@@ -10,7 +10,6 @@ import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
-import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,7 +80,7 @@ final class ResultsOptions {
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.ofThisThread()) {
       RunContext context = RunContext.of(folder, InstallationFolder.folder(), commandLine);
-      return end(bench, folder, Session.run(bench, source, context, Terminal.detect()));
+      return end(bench, folder, Session.run(bench, source, context));
     } finally {
       if (Files.notExists(folder.resolve(ResultsFile.NAME))) {
         ResultsFolder.removeIfEmpty(folder);

@@ -11,7 +11,6 @@ import dev.onehop.resync.Resync;
 import dev.onehop.resync.ResyncMethod;
 import dev.onehop.resync.ResyncPlan;
 import dev.onehop.resync.Target;
-import dev.onehop.resync.Terminal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -190,7 +189,7 @@ final class ResyncRunCommand extends Subcommand {
   public Integer call() throws InterruptedException {
     ResyncPlan plan = plan();
     try (Interruption unused = Interruption.ofThisThread();
-        Progress progress = Progress.start(Terminal.detect())) {
+        Progress progress = Progress.start()) {
       List<Outcome> outcomes = new Resync(plan, progress, new Resync.Listener() {}).run();
       if (json) {
         print(plan.method(), outcomes);

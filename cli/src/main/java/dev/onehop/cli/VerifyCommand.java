@@ -13,7 +13,6 @@ import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
-import dev.onehop.resync.Terminal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -201,7 +200,7 @@ final class VerifyCommand extends Subcommand {
   private VerifyReport run(ClusterVerification verification) {
     long begun = System.nanoTime();
     try (Interruption unused = Interruption.ofThisThread();
-        Progress progress = Progress.start(Terminal.detect())) {
+        Progress progress = Progress.start()) {
       progress.refresh(
           () -> show(verification.progress(), (System.nanoTime() - begun) / 1e9, progress));
       return verification.run();

@@ -34,7 +34,8 @@ public final class Progress implements AutoCloseable {
   private boolean closed;
 
   /** Creates a progress on standard error. A separate thread redraws it until it is closed. */
-  public static Progress start(Terminal terminal) {
+  public static Progress start() {
+    Terminal terminal = Terminal.detect();
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
     long period = terminal.interactive() ? TERMINAL_MILLIS : PLAIN_MILLIS;
