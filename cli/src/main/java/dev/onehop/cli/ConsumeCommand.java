@@ -46,6 +46,7 @@ import picocli.CommandLine.Option;
       "2:the command line was wrong",
       "130:interrupted; finished points are kept"
     })
+@HelpGroup("Rows")
 final class ConsumeCommand extends Subcommand {
 
   private static final List<String> KINDS =
@@ -84,14 +85,12 @@ final class ConsumeCommand extends Subcommand {
               + " (--quick: 1,64).")
   @Nullable List<Integer> channels;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rows",
       paramLabel = "N",
       description = "The number of rows that drain reads. Default: 200000 (--quick: 100000).")
   @Nullable Integer rows;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
@@ -99,7 +98,6 @@ final class ConsumeCommand extends Subcommand {
           "The number of rows to write per second, in the measurements live and idle-shard.")
   @Nullable Double rate;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--warmup",
       paramLabel = "TIME",

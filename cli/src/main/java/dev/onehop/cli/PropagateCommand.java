@@ -58,6 +58,7 @@ import picocli.CommandLine.Option;
       "2:the command line was wrong",
       "130:interrupted; finished measurements are kept"
     })
+@HelpGroup("Rows")
 final class PropagateCommand extends Subcommand {
 
   private static final OptionRange TESTS = new OptionRange("--tests", 1, 10_000);
@@ -77,6 +78,7 @@ final class PropagateCommand extends Subcommand {
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
 
+  @HelpGroup("Options")
   @Option(
       names = "--tests",
       paramLabel = "N",
@@ -85,7 +87,6 @@ final class PropagateCommand extends Subcommand {
               + " 3).")
   @Nullable Integer tests;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--documents",
       split = ",",
@@ -95,7 +96,6 @@ final class PropagateCommand extends Subcommand {
               + " 1000 (--quick: 200).")
   @Nullable List<Integer> documents;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--batch",
       split = ",",
@@ -105,7 +105,6 @@ final class PropagateCommand extends Subcommand {
               + " Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--bytes",
       split = ",",
@@ -114,7 +113,6 @@ final class PropagateCommand extends Subcommand {
           "The bytes of an object. With several numbers, the report has a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
@@ -133,7 +131,6 @@ final class PropagateCommand extends Subcommand {
               + " maxAwaitTime). Default: ${DEFAULT-VALUE}.")
   private Duration await;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--clients",
       split = ",",
@@ -143,7 +140,6 @@ final class PropagateCommand extends Subcommand {
               + " 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--client-rate",
       paramLabel = "R",
