@@ -37,7 +37,6 @@ final class BenchVerifyCommand extends Subcommand {
 
   /** The plan of the options. */
   CopyBenchPlan plan() {
-    return data.plan(
-        List.of(CopyBenchRun.VERIFY), 0, 0, Duration.ZERO, null, CopyTool.VERIFIERS);
+    return data.plan(List.of(CopyBenchRun.VERIFY), 0, 0, Duration.ZERO, null, CopyTool.VERIFIERS);
   }
 }

@@ -95,8 +95,7 @@ final class CopyDataOptions {
     return new CopyBenchPlan(
         pairs(),
         kinds,
-        new OptionRange("--records", 1_000, 100_000_000)
-            .value(records, quick ? 20_000 : 300_000),
+        new OptionRange("--records", 1_000, 100_000_000).value(records, quick ? 20_000 : 300_000),
         new OptionRange("--in", 1, 100).values(collections, quick ? List.of(1) : List.of(1, 5)),
         changes,
         rate,

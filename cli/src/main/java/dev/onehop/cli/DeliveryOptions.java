@@ -92,6 +92,8 @@ final class DeliveryOptions {
    * @throws Failure if the time is out of range
    */
   Duration time(Duration usual) {
-    return duration == null ? usual : OptionRange.upToAnHour("--duration", duration, Duration.ofSeconds(1));
+    return duration == null
+        ? usual
+        : OptionRange.upToAnHour("--duration", duration, Duration.ofSeconds(1));
   }
 }

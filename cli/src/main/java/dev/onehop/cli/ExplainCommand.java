@@ -113,7 +113,8 @@ final class ExplainCommand extends Subcommand {
     }
     List<String> shards = explanation.shards();
     String count = shards.size() == 1 ? "one shard, " : shards.size() + " shards, ";
-    String why = explanation.broadcast() ? ", because the filter does not restrict the shard key" : "";
+    String why =
+        explanation.broadcast() ? ", because the filter does not restrict the shard key" : "";
     print("goes to", count + String.join(", ", shards) + why);
     String routers =
         route.routers().stream()
@@ -122,8 +123,7 @@ final class ExplainCommand extends Subcommand {
     print(
         "by way of",
         "%s (%s)"
-            .formatted(
-                routers.isEmpty() ? "the nearest mongos" : routers, route.decision().tag()));
+            .formatted(routers.isEmpty() ? "the nearest mongos" : routers, route.decision().tag()));
   }
 
   private void print(String name, String value) {

@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.CommandSpec;
 /**
  * Accepts earlier spellings of commands. In the past {@code bench} itself had all options. {@code
  * --scenario NAME}, {@code --rate R} and the options of points now select a subcommand, and {@code
- * --peer} is {@code --modes}. {@code copy --bench} is {@code bench copy}. {@code consume --drain} is
- * {@code consume --measure drain}.
+ * --peer} is {@code --modes}. {@code copy --bench} is {@code bench copy}. {@code consume --drain}
+ * is {@code consume --measure drain}.
  */
 final class OldSpellings implements IParameterPreprocessor {
 
@@ -75,8 +75,7 @@ final class OldSpellings implements IParameterPreprocessor {
       boolean hasThreads = rest.stream().anyMatch(each -> name(each).equals("--threads"));
       rest.addAll(0, hasThreads ? List.of("points") : List.of("points", "--threads=1,4,16,64"));
     } else if (scenario != null) {
-      rest.addAll(
-          0, scenario.equals("zones") ? List.of("zones") : List.of("scenario", scenario));
+      rest.addAll(0, scenario.equals("zones") ? List.of("zones") : List.of("scenario", scenario));
     } else if (rest.stream().anyMatch(each -> isOnlyOfPoints(name(each), bench))) {
       rest.add(0, "points");
     }

@@ -262,22 +262,24 @@ final class ResyncRunCommand extends Subcommand {
 
   private void show(List<Outcome> outcomes) {
     for (Outcome outcome : outcomes) {
-      out().printf(
-          Locale.ROOT,
-          "%s has caught up after %.1f s.%n",
-          outcome.host(),
-          CopyReport.seconds(outcome.total()));
+      out()
+          .printf(
+              Locale.ROOT,
+              "%s has caught up after %.1f s.%n",
+              outcome.host(),
+              CopyReport.seconds(outcome.total()));
       Duration copied = outcome.copied();
       Duration locked = outcome.locked();
       if (copied != null && locked != null) {
-        out().printf(
-            Locale.ROOT,
-            "  %s in %.2f s; the source was locked for %.2f s.%n",
-            outcome.shared()
-                ? "All blocks shared with the source (reflink)"
-                : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
-            CopyReport.seconds(copied),
-            CopyReport.seconds(locked));
+        out()
+            .printf(
+                Locale.ROOT,
+                "  %s in %.2f s; the source was locked for %.2f s.%n",
+                outcome.shared()
+                    ? "All blocks shared with the source (reflink)"
+                    : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
+                CopyReport.seconds(copied),
+                CopyReport.seconds(locked));
       }
       if (!outcome.proof().isEmpty()) {
         out().println("  Log of the server: " + outcome.proof());

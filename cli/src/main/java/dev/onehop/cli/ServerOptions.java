@@ -48,15 +48,14 @@ final class ServerOptions {
   }
 
   /**
-   * The named topology. Refuses options that have no effect: options for the start of servers if the
-   * servers exist already, and options for existing servers if the command starts the servers.
+   * The named topology. Refuses options that have no effect: options for the start of servers if
+   * the servers exist already, and options for existing servers if the command starts the servers.
    *
    * @throws Failure if there is such an option, or if the topology does not exist or is invalid
    */
   Topology topology(CommandSpec command) {
     String orUrl = command.findOption("--url") == null ? "" : " or --url";
-    Refuse.options(
-        existing, command, " and --existing exclude each other", "--mongod", "--mongos");
+    Refuse.options(existing, command, " and --existing exclude each other", "--mongod", "--mongos");
     Refuse.options(!existing, command, " requires --existing", "--key-file");
     Refuse.options(!existing, command, " requires --existing" + orUrl, "--tls-ca");
     return Topology.resolve(topology);

@@ -14,8 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "down",
     header = "Stop a running topology, and remove the remains of killed runs.",
-    description =
-        "Without a name, the command stops the topology if only one is running.",
+    description = "Without a name, the command stops the topology if only one is running.",
     footer = {"Example:", "  onehop topology down us-2014"})
 final class TopologyDownCommand extends Subcommand {
 

@@ -45,18 +45,17 @@ final class TopologyFormCommand extends Subcommand {
     Refuse.when(records < 1, "--records " + records + ": must be at least 1");
     Topology topology = Topology.resolve(topologyName);
     Testbed.Builder builder =
-        Testbed.builder(topology)
-            .existing(existing.servers())
-            .progress(out()::println);
+        Testbed.builder(topology).existing(existing.servers()).progress(out()::println);
     try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
       int chunks = UserTable.shard(testbed, records);
-      out().printf(
-          "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
-          testbed.server().mongodVersion(),
-          testbed.server().router().label(),
-          testbed.server().routerVersion(),
-          UserTable.NAMESPACE,
-          chunks);
+      out()
+          .printf(
+              "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
+              testbed.server().mongodVersion(),
+              testbed.server().router().label(),
+              testbed.server().routerVersion(),
+              UserTable.NAMESPACE,
+              chunks);
       if (!withoutRouters) {
         out().println("URL: " + testbed.url());
       }

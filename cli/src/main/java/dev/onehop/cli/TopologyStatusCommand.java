@@ -29,12 +29,17 @@ final class TopologyStatusCommand extends Subcommand {
   private void describe(RunningTestbed run) {
     String state = run.isReady() ? "running" : "starting";
     String owner = run.isOwned() ? state + ", process " + run.ownerPid() : "LEFT OVER, killed";
-    out().println(run.topologyName() + ": " + owner + (run.url().isEmpty() ? "" : ", " + run.url()));
+    out()
+        .println(run.topologyName() + ": " + owner + (run.url().isEmpty() ? "" : ", " + run.url()));
     run.servers()
         .forEach(
             server ->
-                out().printf(
-                    "  %-24s %-22s pid %-8d %s%n",
-                    server.name(), server.address(), server.pid(), server.alive() ? "up" : "DOWN"));
+                out()
+                    .printf(
+                        "  %-24s %-22s pid %-8d %s%n",
+                        server.name(),
+                        server.address(),
+                        server.pid(),
+                        server.alive() ? "up" : "DOWN"));
   }
 }

@@ -140,7 +140,8 @@ final class TopologyUpCommand extends Subcommand {
         describe(ready.get().url(), ready.get().hasStandInRouters());
         out().println("Log: " + log);
         tryNext(ready.get().url());
-        out().println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
+        out()
+            .println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
         return 0;
       }
       if (!child.isAlive()) {

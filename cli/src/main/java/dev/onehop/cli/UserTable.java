@@ -34,7 +34,9 @@ final class UserTable {
    */
   static int shard(Testbed testbed, long records) {
     List<BsonDocument> splitPoints =
-        workload(records).splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD).stream()
+        workload(records)
+            .splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD)
+            .stream()
             .map(id -> new BsonDocument("_id", new BsonString(id)))
             .toList();
     testbed.shardCollection(NAMESPACE, new BsonDocument("_id", new BsonInt32(1)), splitPoints);

@@ -257,8 +257,7 @@ final class VerifyCommand extends Subcommand {
       keys.addObject()
           .put("namespace", difference.namespace())
           .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
-          .putRawValue(
-              "key", new RawValue(difference.key().toJson()));
+          .putRawValue("key", new RawValue(difference.key().toJson()));
     }
     return result.put("resumedRanges", report.resumed()).toString();
   }
@@ -276,15 +275,17 @@ final class VerifyCommand extends Subcommand {
       out().println("  " + difference.namespace() + ": " + difference.what());
     }
     for (Difference difference : report.details()) {
-      out().println(
-          "  "
-              + difference.kind().name().toLowerCase(Locale.ROOT)
-              + " "
-              + difference.namespace()
-              + " "
-              + difference.key().toJson());
+      out()
+          .println(
+              "  "
+                  + difference.kind().name().toLowerCase(Locale.ROOT)
+                  + " "
+                  + difference.namespace()
+                  + " "
+                  + difference.key().toJson());
     }
-    out().println(
-        report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
+    out()
+        .println(
+            report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
   }
 }
