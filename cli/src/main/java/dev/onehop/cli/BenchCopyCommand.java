@@ -17,9 +17,9 @@ import picocli.CommandLine.Option;
     header = "Measure the speed, lag and correctness of copies between clusters.",
     description =
         "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
-            + " another tool copy them in turns, while ranges move at the source. The bench compares"
-            + " each copy with its source. Without --rival, the other tool is a plain program with"
-            + " the official driver and one mongos.",
+            + " another tool copy them in turns, while ranges move at the source. The bench"
+            + " compares each copy with its source. Without --rival, the other tool is a plain program"
+            + " with the official driver and one mongos.",
     footer = {
       "Examples:",
       "  onehop bench copy --quick",

@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
         "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
             + " documents in POCDriver's format. While an application writes and reads, the command"
             + " adds a third member several times, by initial sync or by copying files. After each"
-            + " time it checks that the new member's log shows the method. It also checks that dbHash"
-            + " is equal on all members, and that no write is lost.",
+            + " time it checks that the new member's log shows the method. It also checks that"
+            + " dbHash is equal on all members, and that no write is lost.",
     footer = {
       "Examples:",
       "  onehop bench join --quick",

@@ -14,9 +14,9 @@ import picocli.CommandLine.Mixin;
     name = "verify",
     header = "Measure the speed of comparing two clusters.",
     description =
-        "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
-            + " OneHop then compares the two clusters. With --rival, OneHop and migration-verifier"
-            + " compare them in turns.",
+        "Starts two clusters on this machine and copies documents like YCSB's from one to the"
+            + " other. OneHop then compares the two clusters. With --rival, OneHop and"
+            + " migration-verifier compare them in turns.",
     footer = {
       "Examples:",
       "  onehop bench verify --quick",

@@ -31,9 +31,9 @@ import picocli.CommandLine.Option;
     header = "Copy a cluster to another one, even during writes and migrations.",
     description =
         "Copies a sharded cluster or a replica set to another one: collections with their options,"
-            + " shard keys, zones, documents and indexes, and views. The command reads documents from"
-            + " the shards directly, and writes them through the destination's mongoses. It stores"
-            + " the state of the copy at the destination, in the database "
+            + " shard keys, zones, documents and indexes, and views. The command reads documents"
+            + " from the shards directly, and writes them through the destination's mongoses. It"
+            + " stores the state of the copy at the destination, in the database "
             + ClusterCopy.STATE_DATABASE
             + ". If a server or the process of the copy fails, --resume continues the copy.",
     footer = {

@@ -85,7 +85,8 @@ final class CopyControlCommands {
       description =
           "Stop the writes to the source first. The copy then applies the remaining changes, builds"
               + " unique and expiring indexes, and ends. It prints a cluster time: the destination"
-              + " has all changes before this time. If no process runs the copy, the exit code is 1.")
+              + " has all changes before this time. If no process runs the copy, the exit code is"
+              + " 1.")
   static final class Finish extends OfJob {
     @Override
     void ask(CopyControl control) throws InterruptedException {

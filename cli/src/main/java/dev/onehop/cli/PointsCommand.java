@@ -28,9 +28,9 @@ import picocli.CommandLine.Option;
     name = "points",
     header = "Measure throughput and latency in closed loops, for several numbers of threads.",
     description =
-        "Each thread starts its next operation when the previous one has ended. Every mode runs with"
-            + " each number of threads. Official clients also run with the driver's default pool of"
-            + " 100 connections.",
+        "Each thread starts its next operation when the previous one has ended. Every mode runs"
+            + " with each number of threads. Official clients also run with the driver's default pool"
+            + " of 100 connections.",
     footer = {
       "Examples:",
       "  onehop bench points --threads 64 --rounds 5",

@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
     header = "Form a sharded cluster from running servers.",
     description =
         "Initiates the replica sets, adds the shards, and creates users if there is access control."
-            + " Then shards the collection ycsb.usertable, and splits it for workloada. Every host of"
-            + " the topology must be reachable by its name, as in docker/compose.yaml. Completed"
+            + " Then shards the collection ycsb.usertable, and splits it for workloada. Every host"
+            + " of the topology must be reachable by its name, as in docker/compose.yaml. Completed"
             + " steps are not repeated.")
 final class TopologyFormCommand extends Subcommand {
 

@@ -25,7 +25,8 @@ import picocli.CommandLine.Option;
     name = "up",
     header = "Start a topology and keep it running until Ctrl-C.",
     description =
-        "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to try.",
+        "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to"
+            + " try.",
     footer = {
       "Examples:",
       "  onehop topology up                 us-2014 until Ctrl-C",

@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
     description =
         "Compares every document of two sharded clusters or replica sets byte by byte, and the"
             + " options, indexes and shard keys of their collections. The command only reads. It"
-            + " compares differing documents again until they are equal, or have not changed for the"
-            + " time of --settle.",
+            + " compares differing documents again until they are equal, or have not changed for"
+            + " the time of --settle.",
     footer = {
       "Examples:",
       "  onehop verify --from mongodb://old1,old2 --to mongodb://new1,new2",
