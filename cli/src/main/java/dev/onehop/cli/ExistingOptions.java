@@ -38,9 +38,10 @@ final class ExistingOptions {
   }
 
   private static void requireFile(String option, @Nullable Path path) {
-    Refuse.when(
-        path != null && !Files.isReadable(path),
-        option + " " + path + (Files.exists(path) ? " can't be read" : ": no such file"));
+    if (path != null && !Files.isReadable(path)) {
+      throw Failure.usage(
+          option + " " + path + (Files.exists(path) ? " can't be read" : ": no such file"));
+    }
   }
 
   /**

@@ -46,8 +46,9 @@ final class ProgramOptions {
    * @throws Failure if it is missing
    */
   static void requireProgram(String option, @Nullable Path path) {
-    Refuse.when(
-        path != null && !(Files.isRegularFile(path) && Files.isExecutable(path)),
-        option + " " + path + (Files.exists(path) ? " is not executable" : ": no such file"));
+    if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
+      throw Failure.usage(
+          option + " " + path + (Files.exists(path) ? " is not executable" : ": no such file"));
+    }
   }
 }
