@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.points.Arrivals;
-import dev.onehop.resync.Failure;
 import picocli.CommandLine.Option;
 
 /** How the intended start times of operations are distributed at a fixed rate. */
@@ -27,9 +26,8 @@ final class ArrivalOptions {
 
   /** Checks a rate, in operations per second. */
   static void check(double rate) {
-    if (!(rate > 0) || rate > Arrivals.MOST_PER_SECOND) {
-      throw Failure.usage(
-          "rate " + rate + ": must be above 0 and at most " + Arrivals.MOST_PER_SECOND);
-    }
+    Refuse.when(
+        !(rate > 0) || rate > Arrivals.MOST_PER_SECOND,
+        "rate " + rate + ": must be above 0 and at most " + Arrivals.MOST_PER_SECOND);
   }
 }

@@ -19,7 +19,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench}. */
 @Command(
     name = "bench",
-    preprocessor = OldSpellings.class,
     synopsisSubcommandLabel = "[COMMAND]",
     subcommands = {
       PointsCommand.class,
@@ -35,15 +34,11 @@ import picocli.CommandLine.Option;
       CollectCommand.class
     },
     header = "Measure the effect of shard-aware routing.",
-    description = {
-      "",
-      "Starts a sharded cluster on this machine, with delays as between distant regions. Freezes"
-          + " one shard while clients work on all shards. Then measures throughput and latency of"
-          + " all shards. Takes four to six minutes. The commands below measure single topics.",
-      ""
-    },
+    description =
+        "Starts a sharded cluster on this machine, with delays as between distant regions. Freezes"
+            + " one shard while clients work on all shards. Then measures throughput and latency of"
+            + " all shards. Takes four to six minutes. The commands below measure single topics.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench                     freezes a shard, then measures throughput",
       "  onehop bench --matrix            all modes with 1 and 64 threads; takes 13 minutes",
@@ -87,8 +82,7 @@ final class BenchCommand extends MeasuringCommand {
 
   @Override
   Workload workload() {
-    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
-        .withRecords(extent.seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
+    return UserTable.workload(extent.seedExperiment ? PointsPlan.SEED_RECORDS : UserTable.RECORDS);
   }
 
   @Override

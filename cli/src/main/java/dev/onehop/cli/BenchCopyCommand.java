@@ -4,7 +4,6 @@ import dev.onehop.measure.copying.CopyBench;
 import dev.onehop.measure.copying.CopyBenchPlan;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.measure.results.CopyBenchRun;
-import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,18 +14,13 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench copy}. */
 @Command(
     name = "copy",
-    sortOptions = false,
     header = "Measure the speed, lag and correctness of copies between clusters.",
-    description = {
-      "",
-      "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
-          + " another tool copy them in turns, while ranges move at the source. The bench compares"
-          + " each copy with its source. Without --rival, the other tool is a plain program with"
-          + " the official driver and one mongos.",
-      ""
-    },
+    description =
+        "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
+            + " another tool copy them in turns, while ranges move at the source. The bench"
+            + " compares each copy with its source. Without --rival, the other tool is a plain program"
+            + " with the official driver and one mongos.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench copy --quick",
       "  onehop bench copy --measure full --records 5000000 --in 1,5",
@@ -41,8 +35,6 @@ final class BenchCopyCommand extends Subcommand {
       List.of(CopyBenchRun.FULL, CopyBenchRun.INCREMENTAL, CopyBenchRun.LAG);
   private static final double LEAST_SHARE = 0.01;
   private static final double MOST_SHARE = 8;
-  private static final Duration LEAST_TIME = Duration.ofSeconds(1);
-  private static final Duration MOST_TIME = Duration.ofHours(1);
 
   /** The servers' oplogs are too small for more than 500,000 changes. */
   private static final OptionRange CHANGES = new OptionRange("--changes", 1_000, 500_000);
@@ -76,7 +68,6 @@ final class BenchCopyCommand extends Subcommand {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "For lag: how long each measurement runs. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 
@@ -99,33 +90,21 @@ final class BenchCopyCommand extends Subcommand {
 
   /** The plan of the options. */
   CopyBenchPlan plan() {
-    data.programs.check();
     for (String kind : kinds) {
-      if (!KINDS.contains(kind)) {
-        throw Failure.usage("--measure takes full, incremental and lag, not '" + kind + "'");
-      }
+      Refuse.when(
+          !KINDS.contains(kind), "--measure takes full, incremental and lag, not '" + kind + "'");
     }
     boolean quick = data.quick;
     Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 20) : duration;
-    if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
-      throw Failure.usage("--duration must be from 1s to 1h");
-    }
-    if (routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE)) {
-      throw Failure.usage("--router-cpus must be from 0.01 to 8");
-    }
-    return new CopyBenchPlan(
-        data.pairs(),
+    Refuse.when(
+        routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE),
+        "--router-cpus must be from 0.01 to 8");
+    return data.plan(
         KINDS.stream().filter(kinds::contains).toList(),
-        data.records(),
-        data.collections(),
         CHANGES.value(changes, quick ? 5_000 : 100_000),
         RATE.value(rate, quick ? 300 : 1_000),
-        time,
-        data.rounds(),
-        quick,
+        OptionRange.upToAnHour("--duration", time, Duration.ofSeconds(1)),
         routerCpus,
-        data.rivals(CopyTool.COPIERS),
-        data.programs.mongod,
-        data.programs.mongos);
+        CopyTool.COPIERS);
   }
 }

@@ -2,7 +2,6 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.joining.ResyncBench;
 import dev.onehop.measure.joining.ResyncBenchPlan;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.ResyncMethod;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,19 +15,14 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench join}, also {@code onehop resync bench}. */
 @Command(
     name = "join",
-    sortOptions = false,
     header = "Measure the time to add a member to a replica set, by two methods.",
-    description = {
-      "",
-      "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
-          + " documents in POCDriver's format. While an application writes and reads, the command"
-          + " adds a third member several times, by initial sync or by copying files. After each"
-          + " time it checks that the new member's log shows the method. It also checks that dbHash"
-          + " is equal on all members, and that no write is lost.",
-      ""
-    },
+    description =
+        "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
+            + " documents in POCDriver's format. While an application writes and reads, the command"
+            + " adds a third member several times, by initial sync or by copying files. After each"
+            + " time it checks that the new member's log shows the method. It also checks that"
+            + " dbHash is equal on all members, and that no write is lost.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench join --quick",
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
@@ -137,15 +131,13 @@ class BenchJoinCommand extends Subcommand {
 
   /** The plan of the options. */
   ResyncBenchPlan plan() {
-    if (mongod != null && !Files.isExecutable(mongod)) {
-      throw Failure.usage("--mongod " + mongod + " is not executable");
-    }
-    if (data != null && Files.exists(data) && !Files.isDirectory(data)) {
-      throw Failure.usage("--data " + data + " is not a folder");
-    }
-    if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
-      throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
-    }
+    ProgramOptions.requireProgram("--mongod", mongod);
+    Refuse.when(
+        data != null && Files.exists(data) && !Files.isDirectory(data),
+        "--data " + data + " is not a folder");
+    Refuse.when(
+        oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES,
+        "--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
     return new ResyncBenchPlan(
         methods == null
             ? List.of(ResyncMethod.values())

@@ -12,17 +12,12 @@ import picocli.CommandLine.Mixin;
 /** {@code onehop bench verify}. */
 @Command(
     name = "verify",
-    sortOptions = false,
     header = "Measure the speed of comparing two clusters.",
-    description = {
-      "",
-      "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
-          + " OneHop then compares the two clusters. With --rival, OneHop and migration-verifier"
-          + " compare them in turns.",
-      ""
-    },
+    description =
+        "Starts two clusters on this machine and copies documents like YCSB's from one to the"
+            + " other. OneHop then compares the two clusters. With --rival, OneHop and"
+            + " migration-verifier compare them in turns.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench verify --quick",
       "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",
@@ -42,20 +37,6 @@ final class BenchVerifyCommand extends Subcommand {
 
   /** The plan of the options. */
   CopyBenchPlan plan() {
-    data.programs.check();
-    return new CopyBenchPlan(
-        data.pairs(),
-        List.of(CopyBenchRun.VERIFY),
-        data.records(),
-        data.collections(),
-        0,
-        0,
-        Duration.ZERO,
-        data.rounds(),
-        data.quick,
-        null,
-        data.rivals(CopyTool.VERIFIERS),
-        data.programs.mongod,
-        data.programs.mongos);
+    return data.plan(List.of(CopyBenchRun.VERIFY), 0, 0, Duration.ZERO, null, CopyTool.VERIFIERS);
   }
 }

@@ -4,18 +4,20 @@ import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** The options of the measured cluster: either a cluster to start or a cluster of the user. */
 @HelpGroup("Cluster")
 final class ClusterOptions {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
 
   @Mixin ServerOptions servers = new ServerOptions();
 
@@ -33,31 +35,29 @@ final class ClusterOptions {
       description = "With --url: delete the documents that the collection already has.")
   boolean overwrite;
 
-  /** Options that can't be combined with {@code --url}. */
-  private static final List<String> NOT_WITH_URL =
-      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
-
   /**
    * The topology to start; null for a cluster of the user.
    *
-   * @param notWithUrl further options of the command that can't be combined with {@code --url}
-   * @throws Failure if options contradict each other, or the named topology does not exist
+   * @throws Failure if options are wrong or contradict each other, or the named topology does not
+   *     exist
    */
-  @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
+  @Nullable Topology topology() {
+    servers.check();
     if (url == null) {
-      if (overwrite) {
-        throw Failure.usage("--overwrite requires --url");
-      }
-      servers.requireUsed(parsed);
-      return servers.resolveTopology();
+      Refuse.when(overwrite, "--overwrite requires --url");
+      return servers.topology(command);
     }
-    Stream.concat(NOT_WITH_URL.stream(), notWithUrl.stream())
-        .filter(parsed::hasMatchedOption)
-        .findFirst()
-        .ifPresent(
-            option -> {
-              throw Failure.usage(option + " and --url exclude each other");
-            });
+    Refuse.options(
+        true,
+        command,
+        " and --url exclude each other",
+        "--topology",
+        "--mongod",
+        "--mongos",
+        "--fcv",
+        "--existing",
+        "--key-file",
+        "--noop");
     return null;
   }
 
@@ -70,12 +70,11 @@ final class ClusterOptions {
    * @throws Failure if servers may not be stopped
    */
   void requireControl(String what) {
-    if (!hasControl()) {
-      throw Failure.usage(
-          what
-              + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
-              + " that was started on this machine by topology up");
-    }
+    Refuse.when(
+        !hasControl(),
+        what
+            + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
+            + " that was started on this machine by topology up");
   }
 
   /** Whether servers of the cluster may be stopped, see {@link #requireControl}. */

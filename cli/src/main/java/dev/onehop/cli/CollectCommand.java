@@ -7,7 +7,6 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,17 +18,12 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench collect}. */
 @Command(
     name = "collect",
-    sortOptions = false,
     header = "Combine the results of a bench's clients on many machines into one run.",
-    description = {
-      "",
-      "Takes the results of each client from its folder, or from its saved output if it ran with"
-          + " --print-results. Adds up the histograms, and writes results.json, report and table"
-          + " as bench --clients does.",
-      ""
-    },
+    description =
+        "Takes the results of each client from its folder, or from its saved output if it ran with"
+            + " --print-results. Adds up the histograms, and writes results.json, report and table"
+            + " as bench --clients does.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench collect --out run results/client-*",
       "  for i in 0 1 2; do kubectl logs job-pod-$i > client-$i.log; done",
@@ -60,15 +54,13 @@ final class CollectCommand extends Subcommand {
     ResultsFolder.requireEmpty(out);
     Results results = CollectedRun.merge(folders(), out);
     Path report = Reports.write(out, results);
-    PrintWriter stdout = spec.commandLine().getOut();
     if (json) {
-      stdout.print(ResultsFile.toJson(results));
+      out().print(ResultsFile.toJson(results));
     } else {
-      stdout.print(Reports.table(results));
-      stdout.println("Results: " + out.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
+      out().print(Reports.table(results));
+      out().println("Results: " + out.resolve(ResultsFile.NAME));
+      out().println("Report:  " + report);
     }
-    stdout.flush();
     if (!results.fault().isEmpty()) {
       throw Failure.run(results.fault() + "; see the table", null);
     }
@@ -89,9 +81,9 @@ final class CollectCommand extends Subcommand {
           throw Failure.usage(client + " has no results: run the client with --print-results");
         }
       }
-      if (!Files.isRegularFile(folder.resolve(ResultsFile.NAME))) {
-        throw Failure.usage("no " + ResultsFile.NAME + " in " + client);
-      }
+      Refuse.when(
+          !Files.isRegularFile(folder.resolve(ResultsFile.NAME)),
+          "no " + ResultsFile.NAME + " in " + client);
       folders.add(folder);
     }
     return folders;

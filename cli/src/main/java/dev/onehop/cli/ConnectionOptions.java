@@ -25,7 +25,6 @@ final class ConnectionOptions {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "30s",
       description =
           "How long to wait for a server. If no server replies at the start, the command fails. If"
@@ -44,9 +43,7 @@ final class ConnectionOptions {
    * @throws Failure if an option is out of range, or the file can't be read
    */
   Consumer<MongoClientSettings.Builder> client(String name) {
-    if (timeout.isZero()) {
-      throw Failure.usage("--timeout must be longer than 0s");
-    }
+    Refuse.when(timeout.isZero(), "--timeout must be longer than 0s");
     TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
     return client -> {
       client

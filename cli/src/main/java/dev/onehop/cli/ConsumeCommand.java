@@ -7,7 +7,6 @@ import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +18,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "consume",
     defaultValueProvider = OwnDefaults.class,
-    sortOptions = false,
     header = "Measure the speed, lag and correctness of consuming change events.",
     description = {
-      "",
       "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
           + " collection. Reads the change events of the rows in channels: once through a mongos,"
           + " and once from each shard directly. Counts rows that are lost, doubled or out of"
@@ -33,7 +30,6 @@ import picocli.CommandLine.Option;
       "  idle-shard  like live, at 500 rows a second or at --rate; one shard gets no rows"
     },
     footer = {
-      "",
       "Examples:",
       "  onehop consume                       # everything, some five minutes",
       "  onehop consume --quick               # the same with fewer channels",
@@ -50,6 +46,7 @@ import picocli.CommandLine.Option;
       "2:the command line was wrong",
       "130:interrupted; finished points are kept"
     })
+@HelpGroup("Rows")
 final class ConsumeCommand extends Subcommand {
 
   private static final List<String> KINDS =
@@ -88,14 +85,12 @@ final class ConsumeCommand extends Subcommand {
               + " (--quick: 1,64).")
   @Nullable List<Integer> channels;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rows",
       paramLabel = "N",
       description = "The number of rows that drain reads. Default: 200000 (--quick: 100000).")
   @Nullable Integer rows;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
@@ -103,11 +98,9 @@ final class ConsumeCommand extends Subcommand {
           "The number of rows to write per second, in the measurements live and idle-shard.")
   @Nullable Double rate;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "3s",
       description =
           "How long rows are written before the measurements live and idle-shard. Default:"
@@ -115,24 +108,13 @@ final class ConsumeCommand extends Subcommand {
               + " all rows once.")
   private Duration warmup;
 
-  // Earlier options. They are now values of --measure.
-
-  @Option(names = "--drain", hidden = true)
-  boolean drain;
-
-  @Option(names = "--live", hidden = true)
-  boolean live;
-
-  @Option(names = "--idle-shard", hidden = true)
-  boolean idleShard;
-
-  @Mixin private ClusterOptions where = new ClusterOptions();
+  @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Override
   public Integer call() {
-    Topology topology = topology();
+    Topology topology = where.topology();
     ConsumePlan plan = plan(topology);
     boolean oneClock = topology != null && !where.servers.existing;
     return results.run(
@@ -140,11 +122,6 @@ final class ConsumeCommand extends Subcommand {
         // In a long run, stand-in routers warm up until the optimizing compiler has compiled their
         // code.
         where.source(topology, testbed -> testbed.longRun(true).noopSeconds(options.noop)));
-  }
-
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
   /**
@@ -156,34 +133,30 @@ final class ConsumeCommand extends Subcommand {
   ConsumePlan plan(@Nullable Topology topology) {
     options.check(where);
     List<String> kinds = kinds(topology);
-    if (rows != null && !kinds.contains(ConsumePoint.DRAIN)) {
-      throw Failure.usage("--rows requires --measure drain");
-    }
-    for (String option : List.of("--rate", "--duration", "--warmup")) {
-      if (kinds.equals(List.of(ConsumePoint.DRAIN))
-          && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(
-            option + " has no effect if only drain is measured; add --measure live");
-      }
-    }
-    if (rate != null && !(rate >= 1 && rate <= MOST_RATE)) {
-      throw Failure.usage("--rate " + rate + ": must be from 1 to " + (long) MOST_RATE);
-    }
+    Refuse.when(
+        rows != null && !kinds.contains(ConsumePoint.DRAIN), "--rows requires --measure drain");
+    Refuse.options(
+        kinds.equals(List.of(ConsumePoint.DRAIN)),
+        spec,
+        " has no effect if only drain is measured; add --measure live",
+        "--rate",
+        "--duration",
+        "--warmup");
+    Refuse.when(
+        rate != null && !(rate >= 1 && rate <= MOST_RATE),
+        "--rate " + rate + ": must be from 1 to " + (long) MOST_RATE);
     List<StreamPath> chosenSources = sources();
-    if (options.order != null && !chosenSources.contains(StreamPath.DIRECT)) {
-      throw Failure.usage(
-          "--order applies only to --source direct: a mongos always returns events in total order");
-    }
+    Refuse.when(
+        options.order != null && !chosenSources.contains(StreamPath.DIRECT),
+        "--order applies only to --source direct: a mongos always returns events in total order");
     int processes = options.processes == null ? 1 : options.processes;
-    if (processes != 1 && processes != 2) {
-      throw Failure.usage("--processes " + processes + ": must be 1 or 2");
-    }
+    Refuse.when(processes != 1 && processes != 2, "--processes " + processes + ": must be 1 or 2");
     List<Integer> usual = options.quick ? QUICK_CHANNELS : DEFAULT_CHANNELS;
     List<Integer> chosenChannels =
         CHANNELS.values(channels, usual.stream().filter(count -> count >= processes).toList());
-    if (Collections.min(chosenChannels) < processes) {
-      throw Failure.usage("--processes 2 needs 2 channels or more, not --channels 1");
-    }
+    Refuse.when(
+        Collections.min(chosenChannels) < processes,
+        "--processes 2 needs 2 channels or more, not --channels 1");
     int usualRows = options.quick ? QUICK_ROWS : DEFAULT_ROWS;
     boolean idleAlone = kinds.equals(List.of(ConsumePoint.IDLE));
     return new ConsumePlan(
@@ -196,34 +169,24 @@ final class ConsumeCommand extends Subcommand {
         rate == null ? IDLE_RATE : rate,
         ROWS.value(rows, usualRows),
         options.time(Duration.ofSeconds(idleAlone ? 10 : 5)),
-        DeliveryOptions.atMost("--warmup", warmup, Duration.ZERO));
+        OptionRange.upToAnHour("--warmup", warmup, Duration.ZERO));
   }
 
   private List<String> kinds(@Nullable Topology topology) {
-    List<String> named = new ArrayList<>(options.names == null ? List.of() : options.names);
-    if (drain) {
-      named.add(ConsumePoint.DRAIN);
-    }
-    if (live) {
-      named.add(ConsumePoint.LIVE);
-    }
-    if (idleShard) {
-      named.add(ConsumePoint.IDLE);
-    }
+    List<String> named = options.names();
     for (String name : named) {
-      if (!KINDS.contains(name.strip()) && !name.strip().equals(DeliveryOptions.ALL)) {
-        throw Failure.usage(
-            "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
-      }
+      Refuse.when(
+          !KINDS.contains(name) && !name.equals(DeliveryOptions.ALL),
+          "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
     }
     boolean canIdle = topology == null || topology.shards().size() > 1;
-    if (named.contains(ConsumePoint.IDLE) && !canIdle) {
-      throw Failure.usage("idle-shard needs a topology of two shards or more");
-    }
+    Refuse.when(
+        named.contains(ConsumePoint.IDLE) && !canIdle,
+        "idle-shard needs a topology of two shards or more");
     if (named.isEmpty() && rate != null) {
       return List.of(ConsumePoint.LIVE);
     }
-    boolean all = named.isEmpty() || (options.names != null && options.wantsAll());
+    boolean all = named.isEmpty() || named.contains(DeliveryOptions.ALL);
     return KINDS.stream()
         .filter(kind -> all ? canIdle || !kind.equals(ConsumePoint.IDLE) : named.contains(kind))
         .toList();

@@ -4,24 +4,18 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.Names;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.Stack;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.ArgSpec;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** {@code onehop copy}. */
@@ -35,18 +29,14 @@ import picocli.CommandLine.Option;
       CopyReverseCommand.class
     },
     header = "Copy a cluster to another one, even during writes and migrations.",
-    description = {
-      "",
-      "Copies a sharded cluster or a replica set to another one: collections with their options,"
-          + " shard keys, zones, documents and indexes, and views. The command reads documents from"
-          + " the shards directly, and writes them through the destination's mongoses. It stores"
-          + " the state of the copy at the destination, in the database "
-          + ClusterCopy.STATE_DATABASE
-          + ". If a server or the process of the copy fails, --resume continues the copy.",
-      ""
-    },
+    description =
+        "Copies a sharded cluster or a replica set to another one: collections with their options,"
+            + " shard keys, zones, documents and indexes, and views. The command reads documents"
+            + " from the shards directly, and writes them through the destination's mongoses. It"
+            + " stores the state of the copy at the destination, in the database "
+            + ClusterCopy.STATE_DATABASE
+            + ". If a server or the process of the copy fails, --resume continues the copy.",
     footer = {
-      "",
       "Examples:",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2 --resume",
@@ -64,8 +54,7 @@ import picocli.CommandLine.Option;
       "",
       "Exit code: 0 = done, 1 = failed, 2 = the command line was wrong, 130 = interrupted",
       "(--resume continues)."
-    },
-    preprocessor = CopyCommand.BenchArguments.class)
+    })
 final class CopyCommand extends CopyingCommand {
 
   private static final Set<CopyPhase> PHASES =
@@ -99,14 +88,12 @@ final class CopyCommand extends CopyingCommand {
   private List<String> operations = new ArrayList<>();
 
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
-  @SuppressWarnings("UnusedVariable") // BenchArguments reads the option
+  @SuppressWarnings("UnusedVariable") // OldSpellings reads the option
   private boolean bench;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Mixin private Speed speed = new Speed();
-
-  private @Nullable List<String> benchArguments;
 
   /** The speed of the copy, and the order of its documents. */
   @HelpGroup("Speed")
@@ -157,44 +144,9 @@ final class CopyCommand extends CopyingCommand {
     }
   }
 
-  /** Passes the arguments of {@code copy --bench} to {@code bench copy}. */
-  static final class BenchArguments implements IParameterPreprocessor {
-    @Override
-    public boolean preprocess(
-        Stack<String> args,
-        CommandSpec command,
-        @Nullable ArgSpec argument,
-        Map<String, Object> info) {
-      if (!args.contains("--bench")) {
-        return false;
-      }
-      List<String> rest = new ArrayList<>(args);
-      Collections.reverse(rest);
-      rest.remove("--bench");
-      ((CopyCommand) command.userObject()).benchArguments = rest;
-      args.clear();
-      return true;
-    }
-  }
-
-  @Override
-  public Integer call() {
-    if (benchArguments != null) {
-      List<String> all = new ArrayList<>(List.of("bench", "copy"));
-      all.addAll(benchArguments);
-      return OneHopCommand.commandLine()
-          .setOut(spec.commandLine().getOut())
-          .setErr(spec.commandLine().getErr())
-          .execute(all.toArray(String[]::new));
-    }
-    return super.call();
-  }
-
   @Override
   ClusterCopy.Builder apply(ClusterCopy.Builder given) {
-    if (resume && overwrite) {
-      throw Failure.usage("--resume and --overwrite exclude each other");
-    }
+    Refuse.when(resume && overwrite, "--resume and --overwrite exclude each other");
     ClusterCopy.Builder builder =
         speed
             .apply(given)

@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
-import java.io.PrintWriter;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -83,21 +82,19 @@ final class CopyControlCommands {
   @Command(
       name = "finish",
       header = "Finish a copy when it has caught up.",
-      description = {
-        "",
-        "Stop the writes to the source first. The copy then applies the remaining changes, builds"
-            + " unique and expiring indexes, and ends. It prints a cluster time: the destination"
-            + " has all changes before this time. If no process runs the copy, the exit code is 1.",
-        ""
-      })
+      description =
+          "Stop the writes to the source first. The copy then applies the remaining changes, builds"
+              + " unique and expiring indexes, and ends. It prints a cluster time: the destination"
+              + " has all changes before this time. If no process runs the copy, the exit code is"
+              + " 1.")
   static final class Finish extends OfJob {
     @Override
     void ask(CopyControl control) throws InterruptedException {
       control.finish();
       if (control.status().getBoolean("paused", BsonBoolean.FALSE).getValue()) {
-        PrintWriter err = spec.commandLine().getErr();
-        err.println("onehop: the copy is paused, and finishes after 'copy continue'");
-        err.flush();
+        spec.commandLine()
+            .getErr()
+            .println("onehop: the copy is paused, and finishes after 'copy continue'");
       }
       requireProcess(control, "finishes");
     }
@@ -112,29 +109,27 @@ final class CopyControlCommands {
     @Override
     void ask(CopyControl control) throws InterruptedException {
       BsonDocument status = control.status();
-      PrintWriter out = spec.commandLine().getOut();
       if (json) {
-        out.println(status.toJson());
+        out().println(status.toJson());
       } else {
-        print(out, status);
+        print(status);
       }
-      out.flush();
     }
 
     /**
      * Prints one line for each field of the job, and for each field of {@code progress}. Other
      * objects, such as {@code seconds}, are printed as JSON.
      */
-    private static void print(PrintWriter out, BsonDocument fields) {
+    private void print(BsonDocument fields) {
       fields.forEach(
           (name, value) -> {
             if (name.equals("progress")) {
               BsonDocument progress = value.asDocument().clone();
               progress.remove("phase");
-              print(out, progress);
+              print(progress);
             } else if (!value.isNull()) {
               String text = new BsonDocument("", value).toJson();
-              out.printf("%-20s %s%n", name, text.substring(5, text.length() - 1));
+              out().printf("%-20s %s%n", name, text.substring(5, text.length() - 1));
             }
           });
     }

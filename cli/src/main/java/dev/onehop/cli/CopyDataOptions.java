@@ -1,10 +1,12 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.copying.ClusterPair;
+import dev.onehop.measure.copying.CopyBenchPlan;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Names;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,9 +67,9 @@ final class CopyDataOptions {
       description = "Few and small copies: shows in two minutes that everything works.")
   boolean quick;
 
-  @Mixin ProgramOptions programs = new ProgramOptions();
+  @Mixin private ProgramOptions programs = new ProgramOptions();
 
-  List<ClusterPair> pairs() {
+  private List<ClusterPair> pairs() {
     return pairs != null
         ? pairs.stream().map(ClusterPair::named).distinct().toList()
         : quick
@@ -75,33 +77,46 @@ final class CopyDataOptions {
             : List.of(ClusterPair.SHARDED, ClusterPair.REPLICA_SET);
   }
 
-  int records() {
-    return new OptionRange("--records", 1_000, 100_000_000)
-        .value(records, quick ? 20_000 : 300_000);
-  }
-
-  List<Integer> collections() {
-    return new OptionRange("--in", 1, 100).values(collections, quick ? List.of(1) : List.of(1, 5));
-  }
-
-  int rounds() {
-    return new OptionRange("--rounds", 1, 100).value(rounds, quick ? 1 : 5);
-  }
-
   /**
-   * The programs of the tools that are measured in comparison with OneHop.
+   * The plan of a bench with these data and tools.
    *
-   * @param known the tools with which this measurement can compare OneHop
-   * @throws Failure if the options name another tool, or a program that does not exist
+   * @param known the tools with which the bench can compare OneHop
+   * @throws Failure if an option is out of range, or if the options name another tool or a program
+   *     that does not exist
    */
-  Map<CopyTool, Path> rivals(List<CopyTool> known) {
-    Map<CopyTool, Path> programs = new EnumMap<>(CopyTool.class);
+  CopyBenchPlan plan(
+      List<String> kinds,
+      int changes,
+      int rate,
+      Duration time,
+      @Nullable Double routerCpus,
+      List<CopyTool> known) {
+    programs.check();
+    return new CopyBenchPlan(
+        pairs(),
+        kinds,
+        new OptionRange("--records", 1_000, 100_000_000).value(records, quick ? 20_000 : 300_000),
+        new OptionRange("--in", 1, 100).values(collections, quick ? List.of(1) : List.of(1, 5)),
+        changes,
+        rate,
+        time,
+        new OptionRange("--rounds", 1, 100).value(rounds, quick ? 1 : 5),
+        quick,
+        routerCpus,
+        rivals(known),
+        programs.mongod,
+        programs.mongos);
+  }
+
+  /** The programs of the tools that are measured in comparison with OneHop. */
+  private Map<CopyTool, Path> rivals(List<CopyTool> known) {
+    Map<CopyTool, Path> found = new EnumMap<>(CopyTool.class);
     rivals.forEach(
         (name, path) -> {
           CopyTool tool = Names.find(name, known, CopyTool::label, "--rival takes %s, not '%s'");
           ProgramOptions.requireProgram("--rival " + name, path);
-          programs.put(tool, path);
+          found.put(tool, path);
         });
-    return programs;
+    return found;
   }
 }

@@ -8,17 +8,14 @@ import picocli.CommandLine.Command;
     name = "reverse",
     header = "Copy changes back after a finished copy.",
     description = {
-      "",
       "After onehop copy finish, the application uses the new cluster. This command copies later"
           + " changes from the new cluster to the old one, so that you can return to the old one."
           + " It does no full copy and drops no collections. After copy finish, nothing else may"
           + " write to the old cluster. The command runs until onehop copy finish --to OLD.",
       "The collections and their names are taken from the finished job. A job with a filter or with"
-          + " selected operations can't be reversed.",
-      ""
+          + " selected operations can't be reversed."
     },
     footer = {
-      "",
       "Examples:",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "  onehop copy reverse --from ... --to ... --resume",

@@ -9,28 +9,19 @@ import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
-import dev.onehop.resync.Terminal;
-import java.io.PrintWriter;
 import java.util.HashSet;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.Timer;
-import java.util.TimerTask;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
  * The options that all copying commands share. This class also runs a copy and shows its progress.
  */
-@Command(sortOptions = false)
 abstract class CopyingCommand extends Subcommand {
-  private static final long REFRESH_MILLIS = 250;
-
   @Option(
       names = "--from",
       paramLabel = "URL",
@@ -98,31 +89,25 @@ abstract class CopyingCommand extends Subcommand {
    * its lease, so that no other process has to wait for the lease.
    */
   @Override
-  @SuppressWarnings("try") // The server is not used, only closed.
+  @SuppressWarnings("try") // "unused" and the server are only closed.
   public Integer call() {
     CopyProgress done;
-    try (Interruption interruption = Interruption.of(Thread.currentThread());
+    Set<String> noted = new HashSet<>();
+    try (Interruption unused = Interruption.ofThisThread();
         ClusterCopy copy = copy();
         CopyServer server = server(copy);
-        Progress progress = Progress.start(Terminal.detect())) {
-      Timer timer = new Timer("copy-progress", true);
-      timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
-      try {
-        copy.run();
-      } catch (InterruptedException | CopyException e) {
-        throw interruption.failure(e);
-      } finally {
-        timer.cancel();
-      }
+        Progress progress = Progress.start()) {
+      progress.refresh(() -> show(copy.progress(), noted, progress));
+      copy.run();
       done = copy.progress();
+    } catch (InterruptedException | CopyException e) {
+      throw Interruption.failure(e);
     }
-    PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(CopyReport.json(done));
+      out().println(CopyReport.json(done));
     } else {
-      CopyReport.print(out, done);
+      CopyReport.print(out(), done);
     }
-    out.flush();
     return 0;
   }
 
@@ -154,29 +139,11 @@ abstract class CopyingCommand extends Subcommand {
     }
   }
 
-  /** Shows the progress. */
-  private static final class Shown extends TimerTask {
-    private final ClusterCopy copy;
-    private final Progress progress;
-    private final Set<String> noted = new HashSet<>();
-    private @Nullable CopyPhase phase;
-
-    Shown(ClusterCopy copy, Progress progress) {
-      this.copy = copy;
-      this.progress = progress;
+  private static void show(CopyProgress now, Set<String> noted, Progress progress) {
+    // If the copy fails during its start, the error message is printed without a phase.
+    if (now.phase() != CopyPhase.START) {
+      progress.show(CopyReport.name(now.phase()), CopyReport.state(now), CopyReport.left(now));
     }
-
-    @Override
-    public void run() {
-      CopyProgress now = copy.progress();
-      // If the copy fails during its start, the error message is printed without a phase.
-      if (now.phase() != phase && now.phase() != CopyPhase.START) {
-        phase = now.phase();
-        progress.phase(now.phase().name().toLowerCase(Locale.ROOT));
-      }
-      now.notes().stream().filter(noted::add).forEach(progress::note);
-      progress.state(CopyReport.state(now));
-      progress.remaining(CopyReport.left(now));
-    }
+    now.notes().stream().filter(noted::add).forEach(progress::note);
   }
 }

@@ -12,8 +12,6 @@ final class DeliveryOptions {
   /** The name that selects all measurements. */
   static final String ALL = "all";
 
-  private static final Duration MOST_TIME = Duration.ofHours(1);
-
   @Option(
       names = "--measure",
       split = ",",
@@ -47,7 +45,6 @@ final class DeliveryOptions {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description =
           "How long live, idle-shard and load are measured, after a warm-up. Default: 5s; 10s if"
               + " only idle-shard is measured; 2s for load with --quick.")
@@ -69,20 +66,18 @@ final class DeliveryOptions {
    * @throws Failure if an option is out of range, or options contradict each other
    */
   void check(ClusterOptions where) {
-    where.servers.check();
     new OptionRange("--noop", 1, 3_600).check(noop);
-    if (noop != null && where.servers.existing) {
-      throw Failure.usage(
-          "--noop and --existing exclude each other: the servers are already running");
-    }
-    if (order != null && !order.equals("key") && !order.equals("total")) {
-      throw Failure.usage("--order takes key or total, not '" + order + "'");
-    }
+    Refuse.when(
+        noop != null && where.servers.existing,
+        "--noop and --existing exclude each other: the servers are already running");
+    Refuse.when(
+        order != null && !order.equals("key") && !order.equals("total"),
+        "--order takes key or total, not '" + order + "'");
   }
 
-  /** Whether to run all measurements: no name is given, or the names include {@link #ALL}. */
-  boolean wantsAll() {
-    return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
+  /** The given names of measurements, without the spaces around them. */
+  List<String> names() {
+    return names == null ? List.of() : names.stream().map(String::strip).toList();
   }
 
   /** Whether OneHop's streams deliver all events in one total order. */
@@ -97,18 +92,8 @@ final class DeliveryOptions {
    * @throws Failure if the time is out of range
    */
   Duration time(Duration usual) {
-    return duration == null ? usual : atMost("--duration", duration, Duration.ofSeconds(1));
-  }
-
-  /**
-   * Checks the time of an option. At most an hour is allowed.
-   *
-   * @throws Failure if the time is out of range
-   */
-  static Duration atMost(String option, Duration time, Duration least) {
-    if (time.compareTo(least) < 0 || time.compareTo(MOST_TIME) > 0) {
-      throw Failure.usage(option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
-    }
-    return time;
+    return duration == null
+        ? usual
+        : OptionRange.upToAnHour("--duration", duration, Duration.ofSeconds(1));
   }
 }

@@ -15,18 +15,13 @@ import picocli.CommandLine.Option;
 /** {@code onehop doctor}. */
 @Command(
     name = "doctor",
-    sortOptions = false,
     defaultValueProvider = OwnDefaults.class,
     header = "Check whether operations can be routed on a cluster.",
-    description = {
-      "",
-      "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
-          + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
-          + " command only reads.",
-      ""
-    },
+    description =
+        "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
+            + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
+            + " command only reads.",
     footer = {
-      "",
       "Examples:",
       "  onehop doctor --url mongodb://mongos1,mongos2/",
       "  ONEHOP_PASSWORD=... onehop doctor --url 'mongodb+srv://user@example.com/'",
@@ -69,12 +64,11 @@ final class DoctorCommand extends Subcommand {
   public Integer call() throws InterruptedException {
     String secret =
         ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
-    if (out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling("."))) {
-      throw Failure.usage("--out " + out + ": there is no such folder");
-    }
-    Terminal terminal = Terminal.detect();
+    Refuse.when(
+        out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling(".")),
+        "--out " + out + ": there is no such folder");
     Diagnosis diagnosis;
-    try (Progress progress = Progress.start(terminal)) {
+    try (Progress progress = Progress.start()) {
       diagnosis = new Doctor(secret, zones, connection).examine(progress);
       if (out != null) {
         Files.writeString(out, diagnosis.toJson() + "\n");
@@ -82,9 +76,8 @@ final class DoctorCommand extends Subcommand {
     } catch (IOException e) {
       throw Failure.run("--out " + out + ": " + Failure.reason(e), e);
     }
-    String text = json ? diagnosis.toJson() : diagnosis.toText(terminal.columns());
-    spec.commandLine().getOut().println(text);
-    spec.commandLine().getOut().flush();
+    String text = json ? diagnosis.toJson() : diagnosis.toText(Terminal.detect().columns());
+    out().println(text);
     return diagnosis.exitCode();
   }
 }

@@ -26,15 +26,14 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
       }
     }
     line.append(" (see ").append(command.getCommandSpec().qualifiedName(" ")).append(" --help)");
-    print(command, line.toString(), e, wantsDebug(args));
+    print(command, line.toString(), e, List.of(args));
     return Failure.USAGE;
   }
 
   @Override
   public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
     Failure failure = failure(e);
-    boolean debug = parsed.originalArgs().contains("--debug") || environmentWantsDebug();
-    print(command, Objects.requireNonNull(failure.getMessage()), e, debug);
+    print(command, Objects.requireNonNull(failure.getMessage()), e, parsed.originalArgs());
     return failure.exitCode();
   }
 
@@ -44,21 +43,13 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
     return usage ? Failure.usage(Failure.firstLine(e)) : Failure.of(e);
   }
 
-  private static void print(CommandLine command, String line, Exception e, boolean debug) {
+  private static void print(CommandLine command, String line, Exception e, List<String> args) {
     PrintWriter err = command.getErr();
     err.println("onehop: " + line);
-    if (debug) {
+    String debug = System.getenv().getOrDefault("ONEHOP_DEBUG", "0");
+    if (args.contains("--debug") || !(debug.isEmpty() || debug.equals("0"))) {
       e.printStackTrace(err);
     }
     err.flush();
-  }
-
-  private static boolean wantsDebug(String[] args) {
-    return List.of(args).contains("--debug") || environmentWantsDebug();
-  }
-
-  private static boolean environmentWantsDebug() {
-    String value = System.getenv("ONEHOP_DEBUG");
-    return value != null && !value.isEmpty() && !value.equals("0");
   }
 }

@@ -9,7 +9,6 @@ import dev.onehop.core.targeting.TargetExplanation;
 import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
@@ -24,15 +23,11 @@ import picocli.CommandLine.Parameters;
     name = "explain",
     defaultValueProvider = OwnDefaults.class,
     header = "Show which shards a filter is routed to, and why.",
-    description = {
-      "",
-      "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
-          + " chunks and shards that a query with this filter must touch, the reason, and the"
-          + " mongos to which the query would go. Reads only the config database.",
-      ""
-    },
+    description =
+        "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
+            + " chunks and shards that a query with this filter must touch, the reason, and the"
+            + " mongos to which the query would go. Reads only the config database.",
     footer = {
-      "",
       "Examples:",
       "  onehop explain --url mongodb://127.0.0.1:27017 ycsb.usertable '{_id: \"user42\"}'",
       "  onehop explain --url mongodb://host shop.orders '{customer: {$in: [1, 2]}}'"
@@ -59,9 +54,9 @@ final class ExplainCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (namespace.indexOf('.') < 1 || namespace.endsWith(".")) {
-      throw Failure.usage("'" + namespace + "' is not a namespace; write database.collection");
-    }
+    Refuse.when(
+        namespace.indexOf('.') < 1 || namespace.endsWith("."),
+        "'" + namespace + "' is not a namespace; write database.collection");
     BsonDocument filter = filter(filterJson);
     String hosts = String.join(",", connection(url).getHosts());
     try (OneHop router =
@@ -71,7 +66,7 @@ final class ExplainCommand extends Subcommand {
       if (target == null) {
         throw Failure.run(explanation.reason(), null);
       }
-      print(spec.commandLine().getOut(), explanation, target, filter);
+      print(explanation, target, filter);
     } catch (MongoTimeoutException e) {
       throw Failure.run(
           "cannot reach " + hosts + " within " + connection.timeout().toMillis() + " ms", e);
@@ -99,45 +94,39 @@ final class ExplainCommand extends Subcommand {
     }
   }
 
-  private static void print(
-      PrintWriter out, RouteExplanation route, Target target, BsonDocument filter) {
+  private void print(RouteExplanation route, Target target, BsonDocument filter) {
     TargetExplanation explanation = target.explain(MAX_CHUNKS);
-    out.println("collection  " + explanation.namespace());
     BsonDocument key = explanation.shardKey();
-    out.println(
-        "shard key   " + (key == null ? "none, the collection is unsharded" : key.toJson()));
-    out.println("filter      " + filter.toJson());
-    out.println("reason      " + explanation.reason());
+    print("collection", explanation.namespace());
+    print("shard key", key == null ? "none, the collection is unsharded" : key.toJson());
+    print("filter", filter.toJson());
+    print("reason", explanation.reason());
     if (key != null) {
-      out.println(
-          "chunks      " + explanation.touchedChunks() + " of " + explanation.totalChunks());
+      print("chunks", explanation.touchedChunks() + " of " + explanation.totalChunks());
       for (Chunk chunk : explanation.chunks()) {
-        out.println(
-            "  [" + chunk.min().toJson() + ", " + chunk.max().toJson() + ")  " + chunk.shard());
+        out().printf("  [%s, %s)  %s%n", chunk.min().toJson(), chunk.max().toJson(), chunk.shard());
       }
       int more = explanation.touchedChunks() - explanation.chunks().size();
       if (more > 0) {
-        out.println("  and " + more + " more");
+        out().println("  and " + more + " more");
       }
     }
     List<String> shards = explanation.shards();
-    out.println(
-        "goes to     "
-            + (shards.size() == 1 ? "one shard, " : shards.size() + " shards, ")
-            + String.join(", ", shards)
-            + (explanation.broadcast()
-                ? ", because the filter does not restrict the shard key"
-                : ""));
+    String count = shards.size() == 1 ? "one shard, " : shards.size() + " shards, ";
+    String why =
+        explanation.broadcast() ? ", because the filter does not restrict the shard key" : "";
+    print("goes to", count + String.join(", ", shards) + why);
     String routers =
         route.routers().stream()
             .map(router -> router.getHost() + ":" + router.getPort())
             .collect(Collectors.joining(", "));
-    out.println(
-        "by way of   "
-            + (routers.isEmpty() ? "the nearest mongos" : routers)
-            + " ("
-            + route.decision().tag()
-            + ")");
-    out.flush();
+    print(
+        "by way of",
+        "%s (%s)"
+            .formatted(routers.isEmpty() ? "the nearest mongos" : routers, route.decision().tag()));
+  }
+
+  private void print(String name, String value) {
+    out().printf("%-12s%s%n", name, value);
   }
 }

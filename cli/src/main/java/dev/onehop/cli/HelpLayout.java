@@ -29,19 +29,21 @@ final class HelpLayout {
     keys.add(
         keys.indexOf(UsageMessageSpec.SECTION_KEY_HEADER) + 1, UsageMessageSpec.SECTION_KEY_FOOTER);
     command.setHelpSectionKeys(keys);
-    command.getCommandSpec().usageMessage().abbreviateSynopsis(true);
+    CommandSpec spec = command.getCommandSpec();
+    UsageMessageSpec usage = spec.usageMessage().abbreviateSynopsis(true);
+    if (usage.header().length > 0 && usage.description().length > 0) {
+      usage.descriptionHeading("%n");
+      usage.parameterListHeading(spec.positionalParameters().isEmpty() ? "" : "%n");
+    }
     command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_FOOTER, HelpLayout::examples);
     command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpLayout::options);
     command.getSubcommands().values().forEach(HelpLayout::apply);
   }
 
-  /** The footer as written, without line breaks for the terminal's width. */
+  /** The footer as written, without line breaks for the terminal's width, between empty lines. */
   private static String examples(Help help) {
-    StringBuilder text = new StringBuilder();
-    for (String line : help.commandSpec().usageMessage().footer()) {
-      text.append(line).append('\n');
-    }
-    return text.isEmpty() ? "" : text.append('\n').toString();
+    String[] lines = help.commandSpec().usageMessage().footer();
+    return lines.length == 0 ? "" : "\n" + String.join("\n", lines) + "\n\n";
   }
 
   /** The visible options of a command, by group. */

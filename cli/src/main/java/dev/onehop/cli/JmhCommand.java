@@ -23,7 +23,6 @@ import picocli.CommandLine.Parameters;
     },
     header = "Run the JMH benchmarks, or check them against their limits.",
     footer = {
-      "",
       "Examples:",
       "  onehop jmh -l                          list the benchmarks",
       "  onehop jmh -h                          JMH's own options",
@@ -50,16 +49,13 @@ final class JmhCommand implements Callable<Integer> {
   private List<String> arguments = new ArrayList<>();
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     Path jar = InstallationFolder.path(JAR);
-    if (!Files.isRegularFile(jar)) {
-      throw Failure.usage(
-          "no " + jar + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
-    }
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-jar");
-    command.add(jar.toString());
+    Refuse.when(
+        !Files.isRegularFile(jar),
+        "no " + jar + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    List<String> command = new ArrayList<>(List.of(java, "-jar", jar.toString()));
     if (check) {
       command.add("--check");
     }
@@ -72,10 +68,7 @@ final class JmhCommand implements Callable<Integer> {
       Runtime.getRuntime().removeShutdownHook(stop);
       return code;
     } catch (IOException e) {
-      throw Failure.run("cannot start " + command.get(0) + ": " + Failure.reason(e), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw Failure.run("interrupted", e);
+      throw Failure.run("cannot start " + java + ": " + Failure.reason(e), e);
     }
   }
 }

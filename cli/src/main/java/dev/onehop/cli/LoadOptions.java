@@ -10,9 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -36,9 +34,6 @@ final class LoadOptions {
       })
   @Nullable List<String> modes;
 
-  @Option(names = "--peer", hidden = true, split = ",", description = "As --modes.")
-  @Nullable List<String> peers;
-
   @Option(
       names = "--workload",
       paramLabel = "FILE",
@@ -59,7 +54,6 @@ final class LoadOptions {
       names = "--warmup",
       hidden = true,
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "How long operations run before each point; they are not measured.")
   @Nullable Duration warmup;
 
@@ -79,31 +73,26 @@ final class LoadOptions {
    * @throws Failure if there is no such mode, or the topology or cluster does not support it
    */
   List<Mode> modes(List<Mode> usual, ClusterOptions where, @Nullable Topology topology) {
-    if (modes != null && (modes.isEmpty() || names().contains(""))) {
-      throw Failure.usage("--modes has an empty name");
-    }
+    Refuse.when(
+        modes != null && (modes.isEmpty() || names().contains("")), "--modes has an empty name");
     List<Mode> chosen = Mode.named(names(), usual);
     for (Mode mode : chosen) {
-      if (mode.isPeer() && where.url != null) {
-        throw Failure.usage("--modes " + mode.option() + " and --url exclude each other");
-      }
-      if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
-        throw Failure.usage("--modes " + mode + " needs a topology of several mongoses");
-      }
-      if (mode.knowsAllRouters() && where.servers.existing) {
-        throw Failure.usage("--modes " + mode + " and --existing exclude each other");
-      }
+      Refuse.when(
+          mode.isPeer() && where.url != null,
+          "--modes " + mode.option() + " and --url exclude each other");
+      Refuse.when(
+          mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2,
+          "--modes " + mode + " needs a topology of several mongoses");
+      Refuse.when(
+          mode.knowsAllRouters() && where.servers.existing,
+          "--modes " + mode + " and --existing exclude each other");
     }
     return chosen;
   }
 
   /** The given names, if any. */
   List<String> names() {
-    return Stream.of(modes, peers)
-        .filter(Objects::nonNull)
-        .flatMap(List::stream)
-        .map(String::strip)
-        .toList();
+    return modes == null ? List.of() : modes.stream().map(String::strip).toList();
   }
 
   /**
@@ -116,9 +105,8 @@ final class LoadOptions {
     Path file = workload == null ? InstallationFolder.path("workloads/workloada") : workload;
     Workload read = Workload.load(file, properties);
     if (records != null) {
-      if (properties.containsKey("recordcount")) {
-        throw Failure.usage("--records and -p recordcount exclude each other");
-      }
+      Refuse.when(
+          properties.containsKey("recordcount"), "--records and -p recordcount exclude each other");
       return read.withRecords(MeasuringCommand.atLeastOne("--records", records));
     }
     boolean ownCount = workload != null || properties.containsKey("recordcount");

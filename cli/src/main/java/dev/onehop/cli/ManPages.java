@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -41,34 +40,30 @@ public final class ManPages {
     if (usage.header().length > 0 && usage.description().length > 0) {
       page.append(".SH DESCRIPTION\n").append(text(usage.description())).append('\n');
     }
-    List<PositionalParamSpec> parameters = command.getCommandSpec().positionalParameters();
-    if (parameters.stream().anyMatch(parameter -> !parameter.hidden())) {
+    List<PositionalParamSpec> parameters =
+        command.getCommandSpec().positionalParameters().stream()
+            .filter(parameter -> !parameter.hidden())
+            .toList();
+    if (!parameters.isEmpty()) {
       page.append(".SH PARAMETERS\n");
-      parameters.stream()
-          .filter(parameter -> !parameter.hidden())
-          .forEach(each -> item(page, each.paramLabel(), each.description()));
     }
-    for (Map.Entry<String, List<OptionSpec>> group :
-        HelpLayout.groups(command.getCommandSpec()).entrySet()) {
-      page.append(".SH ").append(group.getKey().toUpperCase(Locale.ROOT)).append('\n');
-      group
-          .getValue()
-          .forEach(
-              option ->
-                  item(
-                      page,
-                      String.join(", ", option.names())
-                          + (option.arity().max() > 0 ? " " + option.paramLabel() : ""),
-                      option.description()));
-    }
+    parameters.forEach(each -> item(page, each.paramLabel(), each.description()));
+    HelpLayout.groups(command.getCommandSpec())
+        .forEach(
+            (group, options) -> {
+              page.append(".SH ").append(group.toUpperCase(Locale.ROOT)).append('\n');
+              options.forEach(each -> item(page, names(each), each.description()));
+            });
     if (usage.footer().length > 0) {
       page.append(".SH NOTES\n.nf\n");
-      for (String line : usage.footer()) {
-        page.append(escaped(line)).append('\n');
-      }
-      page.append(".fi\n");
+      page.append(escaped(String.join("\n", usage.footer()))).append("\n.fi\n");
     }
     return page.toString();
+  }
+
+  private static String names(OptionSpec option) {
+    String label = option.arity().max() > 0 ? " " + option.paramLabel() : "";
+    return String.join(", ", option.names()) + label;
   }
 
   private static void item(StringBuilder page, String what, String... description) {

@@ -9,18 +9,12 @@ import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A command that measures clients under load. */
-@Command(sortOptions = false)
 abstract class MeasuringCommand extends Subcommand {
-
-  /** The default number of documents. */
-  static final long DEFAULT_RECORDS = 10_000;
 
   /** The default rate of scenarios, in operations per second. */
   static final double DEFAULT_RATE = 300;
@@ -41,19 +35,11 @@ abstract class MeasuringCommand extends Subcommand {
   abstract PointsPlan plan(Workload workload, @Nullable Topology topology);
 
   /** The workload with the number of records to load. */
-  Workload workload() {
-    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
-        .withRecords(DEFAULT_RECORDS);
-  }
+  abstract Workload workload();
 
   /** The clients of each point. */
   ClientPlan clientPlan(Workload workload) {
     return ClientPlan.ONE;
-  }
-
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of());
   }
 
   /** Called at the end, also after a failed run. */
@@ -61,25 +47,22 @@ abstract class MeasuringCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    where.servers.check();
     Workload workload = workload();
-    @Nullable Topology topology = topology();
+    @Nullable Topology topology = where.topology();
     PointsPlan plan = plan(workload, topology);
     PointsBench bench = new PointsBench(plan, clientPlan(workload), workload);
     ClusterSource source =
         where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick));
     Path folder = results.folder();
     try {
-      return results.run(bench, source, folder);
+      return results.run(bench, source, folder, results.commandLine(List.of()));
     } finally {
       ended(folder);
     }
   }
 
   static <N extends Number> N atLeastOne(String option, N value) {
-    if (value.longValue() < 1) {
-      throw Failure.usage(option + " " + value + ": must be at least 1");
-    }
+    Refuse.when(value.longValue() < 1, option + " " + value + ": must be at least 1");
     return value;
   }
 }

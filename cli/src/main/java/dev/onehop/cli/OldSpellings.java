@@ -1,85 +1,94 @@
 package dev.onehop.cli;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Stack;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * Accepts earlier spellings of {@code bench}. In the past {@code bench} itself had all options.
- * {@code --scenario NAME}, {@code --rate R} and the options of points now select a subcommand.
+ * Accepts earlier spellings of commands. In the past {@code bench} itself had all options. {@code
+ * --scenario NAME}, {@code --rate R} and the options of points now select a subcommand, and {@code
+ * --peer} is {@code --modes}. {@code copy --bench} is {@code bench copy}. {@code consume --drain}
+ * is {@code consume --measure drain}.
  */
 final class OldSpellings implements IParameterPreprocessor {
 
-  private static final String SCENARIO = "--scenario";
-  private static final String RATE = "--rate";
+  private static final List<String> KINDS = List.of("--drain", "--live", "--idle-shard");
 
   @Override
   @SuppressWarnings("JdkObsolete") // picocli's signature
   public boolean preprocess(
-      Stack<String> args, CommandSpec command, @Nullable ArgSpec arg, Map<String, Object> info) {
-    List<String> given = new ArrayList<>(args);
-    Collections.reverse(given); // the first argument must be on top of the stack
-    if (!given.isEmpty() && !command.subcommands().containsKey(given.get(0))) {
-      List<String> today = today(given, command);
-      Collections.reverse(today);
-      args.clear();
-      args.addAll(today);
+      Stack<String> args, CommandSpec onehop, @Nullable ArgSpec arg, Map<String, Object> info) {
+    Collections.reverse(args); // the first argument was on top of the stack
+    int command = 0;
+    while (command < args.size() && args.get(command).startsWith("-")) {
+      command++;
     }
+    if (command < args.size()) {
+      List<String> rest = args.subList(command + 1, args.size());
+      switch (args.get(command)) {
+        case "bench" -> bench(rest, subcommand(onehop, "bench"));
+        case "consume" -> consume(rest);
+        case "copy" -> {
+          if (rest.remove("--bench")) {
+            args.add(command, "bench");
+          }
+        }
+        default -> {}
+      }
+    }
+    Collections.reverse(args);
     return false;
   }
 
-  private static List<String> today(List<String> given, CommandSpec command) {
-    List<String> rest = new ArrayList<>(given);
-    String scenario = take(rest, SCENARIO);
-    if (scenario != null) {
-      return switch (scenario) {
-        case "zones" -> joined("zones", rest);
-        case "limit" -> joined("points", limit(rest));
-        default -> joined("scenario", joined(scenario, rest));
-      };
+  private static CommandSpec subcommand(CommandSpec command, String name) {
+    return Objects.requireNonNull(command.subcommands().get(name)).getCommandSpec();
+  }
+
+  /** Replaces the flags that are now values of {@code --measure}. */
+  private static void consume(List<String> rest) {
+    rest.replaceAll(each -> KINDS.contains(each) ? "--measure=" + each.substring(2) : each);
+  }
+
+  /** Inserts a subcommand into the arguments of {@code bench}, if they belong to one. */
+  private static void bench(List<String> rest, CommandSpec bench) {
+    for (String peer = take(rest, "--peer"); peer != null; peer = take(rest, "--peer")) {
+      rest.add("--modes=" + peer);
     }
-    String rate = take(rest, RATE);
+    String first = rest.isEmpty() ? "" : rest.get(0);
+    if (first.equals("consume")) {
+      consume(rest);
+    }
+    if (bench.subcommands().containsKey(first)) {
+      return;
+    }
+    String scenario = take(rest, "--scenario");
+    String rate = scenario == null ? take(rest, "--rate") : null;
     if (rate != null) {
-      return joined("rate", joined(rate, rest));
+      rest.addAll(0, List.of("rate", rate));
+    } else if ("limit".equals(scenario)) {
+      boolean hasThreads = rest.stream().anyMatch(each -> name(each).equals("--threads"));
+      rest.addAll(0, hasThreads ? List.of("points") : List.of("points", "--threads=1,4,16,64"));
+    } else if (scenario != null) {
+      rest.addAll(0, scenario.equals("zones") ? List.of("zones") : List.of("scenario", scenario));
+    } else if (rest.stream().anyMatch(each -> isOnlyOfPoints(name(each), bench))) {
+      rest.add(0, "points");
     }
-    CommandLine points = Objects.requireNonNull(command.subcommands().get("points"));
-    boolean isOfPoints =
-        rest.stream()
-            .map(OldSpellings::name)
-            .anyMatch(
-                name ->
-                    !command.optionsMap().containsKey(name)
-                        && points.getCommandSpec().optionsMap().containsKey(name));
-    return isOfPoints ? joined("points", rest) : rest;
   }
 
-  private static List<String> limit(List<String> rest) {
-    return rest.stream().map(OldSpellings::name).anyMatch("--threads"::equals)
-        ? rest
-        : joined("--threads=1,4,16,64", rest);
-  }
-
-  private static List<String> joined(String first, List<String> rest) {
-    List<String> all = new ArrayList<>(rest);
-    all.add(0, first);
-    return all;
+  private static boolean isOnlyOfPoints(String option, CommandSpec bench) {
+    return !bench.optionsMap().containsKey(option)
+        && subcommand(bench, "points").optionsMap().containsKey(option);
   }
 
   /** The option in an argument such as {@code --threads=4} or {@code -pkey=value}. */
   private static String name(String argument) {
-    if (argument.startsWith("-p") && argument.length() > 2) {
-      return "-p";
-    }
-    int equals = argument.indexOf('=');
-    return equals < 0 ? argument : argument.substring(0, equals);
+    return argument.replaceFirst("^(-p|--[^=]*).*", "$1");
   }
 
   /** Removes an option and returns its value; null if it is missing. */

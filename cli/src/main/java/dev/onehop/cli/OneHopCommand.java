@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import dev.onehop.resync.Interruption;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +21,7 @@ import picocli.CommandLine.ScopeType;
 /** The {@code onehop} command. */
 @Command(
     name = "onehop",
+    preprocessor = OldSpellings.class,
     description = "Shard-aware routing for MongoDB: measurements and tools.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
@@ -36,7 +38,6 @@ import picocli.CommandLine.ScopeType;
       JmhCommand.class
     },
     footer = {
-      "",
       "Examples:",
       "  onehop bench               what is the effect of shard-aware routing?",
       "  onehop consume --quick     how fast can change events be read, and what is their lag?",
@@ -82,8 +83,9 @@ public final class OneHopCommand extends Subcommand {
         .getCommandSpec()
         .helpCommand(false) // because picocli ignores unknown arguments of help commands
         .usageMessage()
-        .footer("", "Examples:", "  source <(onehop generate-completion)");
+        .footer("Examples:", "  source <(onehop generate-completion)");
     commandLine
+        .registerConverter(Duration.class, new DurationConverter())
         .setExecutionStrategy(OneHopCommand::execute)
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)
@@ -97,25 +99,23 @@ public final class OneHopCommand extends Subcommand {
   private static int execute(ParseResult parsed) {
     refuseMisplaced(parsed);
     refuseDoubled(parsed);
-    return new RunLast().execute(parsed);
+    try {
+      return new RunLast().execute(parsed);
+    } finally {
+      parsed.asCommandLineList().forEach(command -> command.getOut().flush());
+    }
   }
 
   /** Refuses a list with repeated values, because a bench would measure each value only once. */
   private static void refuseDoubled(ParseResult parsed) {
     for (CommandLine command : parsed.asCommandLineList()) {
       for (ArgSpec argument : command.getParseResult().matchedArgs()) {
-        Set<Object> values = new HashSet<>();
         if (argument.getValue() instanceof List<?> list && !argument.splitRegex().isEmpty()) {
+          String name = argument instanceof OptionSpec o ? o.longestName() : argument.paramLabel();
+          Set<Object> values = new HashSet<>();
           for (Object value : list) {
             if (!values.add(value)) {
-              throw new ParameterException(
-                  command,
-                  "%s has %s twice"
-                      .formatted(
-                          argument instanceof OptionSpec option
-                              ? option.longestName()
-                              : argument.paramLabel(),
-                          value));
+              throw new ParameterException(command, name + " has " + value + " twice");
             }
           }
         }

@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import dev.onehop.resync.Failure;
+import java.time.Duration;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +15,9 @@ record OptionRange(String option, int least, int most) {
    * @throws Failure if the value is out of range
    */
   void check(@Nullable Integer value) {
-    if (value != null && (value < least || value > most)) {
-      throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
-    }
+    Refuse.when(
+        value != null && (value < least || value > most),
+        option + " " + value + ": must be from " + least + " to " + most);
   }
 
   /**
@@ -45,5 +46,18 @@ record OptionRange(String option, int least, int most) {
     List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
     check(values);
     return values;
+  }
+
+  /**
+   * Checks the time of an option. At most an hour is allowed.
+   *
+   * @param least the least time: zero, or one second
+   * @throws Failure if the time is out of range
+   */
+  static Duration upToAnHour(String option, Duration time, Duration least) {
+    Refuse.when(
+        time.compareTo(least) < 0 || time.compareTo(Duration.ofHours(1)) > 0,
+        option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
+    return time;
   }
 }

@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.points.PingBench;
-import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -12,10 +11,8 @@ import picocli.CommandLine.Option;
  */
 @Command(
     name = "ping",
-    sortOptions = false,
     header = "Measure a ping through each mongos.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench ping",
       "  onehop bench ping --url mongodb://mongos1,mongos2/ --rounds 5"
@@ -40,12 +37,10 @@ final class PingCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    where.servers.check();
-    var topology = where.topology(spec.commandLine().getParseResult(), List.of());
     PingBench bench =
         new PingBench(
             MeasuringCommand.atLeastOne("--rounds", rounds),
             MeasuringCommand.atLeastOne("--pings", pings));
-    return results.run(bench, where.source(topology, testbed -> testbed));
+    return results.run(bench, where.source(where.topology(), testbed -> testbed));
   }
 }

@@ -27,15 +27,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "points",
     header = "Measure throughput and latency in closed loops, for several numbers of threads.",
-    description = {
-      "",
-      "Each thread starts its next operation when the previous one has ended. Every mode runs with"
-          + " each number of threads. Official clients also run with the driver's default pool of"
-          + " 100 connections.",
-      ""
-    },
+    description =
+        "Each thread starts its next operation when the previous one has ended. Every mode runs"
+            + " with each number of threads. Official clients also run with the driver's default pool"
+            + " of 100 connections.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench points --threads 64 --rounds 5",
       "  onehop bench points --topology single-host --threads 16",
@@ -43,14 +39,12 @@ import picocli.CommandLine.Option;
       "  onehop bench points --workload my.workload -p requestdistribution=uniform",
       "  onehop bench points --clients 4 --threads 16"
     })
-final class PointsCommand extends MeasuringCommand {
+final class PointsCommand extends LoadCommand {
 
   private static final List<Integer> DEFAULT_THREADS = List.of(1, 64);
   private static final List<Integer> QUICK_THREADS = List.of(64);
   private static final int MOST_CLIENTS = 1000;
   private static final int MOST_THREADS = 4096;
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Option(
       names = "--threads",
@@ -68,7 +62,6 @@ final class PointsCommand extends MeasuringCommand {
     @Option(
         names = "--duration",
         paramLabel = "TIME",
-        converter = DurationConverter.class,
         description = "Measured time per point. Default: 10s (--quick: 5s).")
     @Nullable Duration duration;
 
@@ -114,7 +107,7 @@ final class PointsCommand extends MeasuringCommand {
 
   @Override
   Workload workload() {
-    return load.workload(seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
+    return load.workload(seedExperiment ? PointsPlan.SEED_RECORDS : UserTable.RECORDS);
   }
 
   @Override
@@ -124,11 +117,10 @@ final class PointsCommand extends MeasuringCommand {
     Pipelining variants = pools.pipelining();
     Warmup warmup = load.warmup(Warmup.UNTIL_STEADY);
     if (seedExperiment) {
-      if (quick || threads != null || pools.connections != null || bound.duration != null) {
-        throw Failure.usage(
-            "--seed-experiment sets threads, connections and time itself; it accepts only"
-                + " --records and --operations");
-      }
+      Refuse.when(
+          quick || threads != null || pools.connections != null || bound.duration != null,
+          "--seed-experiment sets threads, connections and time itself; it accepts only"
+              + " --records and --operations");
       return plan.seedExperiment(
           modes, variants, warmup, workload.records(), operations(PointsPlan.SEED_THREADS));
     }
@@ -165,9 +157,7 @@ final class PointsCommand extends MeasuringCommand {
     if (given == null) {
       return Duration.ofSeconds(quick ? 5 : 10);
     }
-    if (given.compareTo(Duration.ofSeconds(1)) < 0) {
-      throw Failure.usage("--duration must be at least 1s");
-    }
+    Refuse.when(given.compareTo(Duration.ofSeconds(1)) < 0, "--duration must be at least 1s");
     return given;
   }
 
@@ -176,9 +166,9 @@ final class PointsCommand extends MeasuringCommand {
       return quick ? QUICK_THREADS : DEFAULT_THREADS;
     }
     for (int count : threads) {
-      if (atLeastOne("--threads", count) > MOST_THREADS) {
-        throw Failure.usage("--threads " + count + ": at most " + MOST_THREADS);
-      }
+      Refuse.when(
+          atLeastOne("--threads", count) > MOST_THREADS,
+          "--threads " + count + ": at most " + MOST_THREADS);
     }
     return List.copyOf(new TreeSet<>(threads));
   }
@@ -196,23 +186,18 @@ final class PointsCommand extends MeasuringCommand {
    */
   ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
     if (clients == null) {
-      if (client != null) {
-        throw Failure.usage("--client requires --clients");
-      }
+      Refuse.when(client != null, "--client requires --clients");
       return ClientPlan.ONE;
     }
     checkClients(clients);
-    if (seedExperiment) {
-      throw Failure.usage("--seed-experiment and --clients exclude each other");
-    }
-    if (Mode.named(load.names(), List.of()).stream().anyMatch(Mode::isPeer)) {
-      throw Failure.usage("modes for comparison and --clients exclude each other");
-    }
-    if (bound.operations != null
-        && bound.operations < (long) clients * Collections.max(chosenThreads())) {
-      throw Failure.usage(
-          "--operations " + bound.operations + ": fewer than the threads of all clients");
-    }
+    Refuse.when(seedExperiment, "--seed-experiment and --clients exclude each other");
+    Refuse.when(
+        Mode.named(load.names(), List.of()).stream().anyMatch(Mode::isPeer),
+        "modes for comparison and --clients exclude each other");
+    Refuse.when(
+        bound.operations != null
+            && bound.operations < (long) clients * Collections.max(chosenThreads()),
+        "--operations " + bound.operations + ": fewer than the threads of all clients");
     workload.requireSharable();
     Integer index = client == null && where.url != null ? podIndex(podIndex) : client;
     if (index == null) {
@@ -220,15 +205,13 @@ final class PointsCommand extends MeasuringCommand {
           ? ClientPlan.ONE
           : new ClientPlan(clients, null, UUID.randomUUID().toString());
     }
-    if (pools.rounds > 1) {
-      throw Failure.usage("--rounds and --client exclude each other");
-    }
-    if (index < 0 || index >= clients) {
-      throw Failure.usage("--client " + index + ": must be from 0 to " + (clients - 1));
-    }
-    if (where.url == null) {
-      throw Failure.usage("--client requires --url: the other clients must reach the same cluster");
-    }
+    Refuse.when(pools.rounds > 1, "--rounds and --client exclude each other");
+    Refuse.when(
+        index < 0 || index >= clients,
+        "--client " + index + ": must be from 0 to " + (clients - 1));
+    Refuse.when(
+        where.url == null,
+        "--client requires --url: the other clients must reach the same cluster");
     if (run == null || run.isBlank()) {
       throw Failure.usage("--client needs --run NAME, the same for all clients of this run");
     }
@@ -237,9 +220,9 @@ final class PointsCommand extends MeasuringCommand {
 
   /** Checks a number of clients. */
   static int checkClients(int count) {
-    if (atLeastOne("--clients", count) > MOST_CLIENTS) {
-      throw Failure.usage("--clients " + count + ": at most " + MOST_CLIENTS);
-    }
+    Refuse.when(
+        atLeastOne("--clients", count) > MOST_CLIENTS,
+        "--clients " + count + ": at most " + MOST_CLIENTS);
     return count;
   }
 
@@ -254,8 +237,7 @@ final class PointsCommand extends MeasuringCommand {
   @Override
   void ended(Path folder) {
     if (printResults && Files.exists(folder.resolve(ResultsFile.NAME))) {
-      spec.commandLine().getOut().print(ResultsArchive.pack(folder));
-      spec.commandLine().getOut().flush();
+      out().print(ResultsArchive.pack(folder));
     }
   }
 }

@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,10 +24,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "propagate",
     defaultValueProvider = OwnDefaults.class,
-    sortOptions = false,
     header = "Measure the time until a write arrives at other applications.",
     description = {
-      "",
       "Starts a sharded cluster on this machine, or uses yours. Writes objects, and measures the"
           + " time until change streams deliver them. Three streams read the objects of every test:"
           + " the official driver's through a mongos, OneHop's in arrival order, and OneHop's"
@@ -46,7 +43,6 @@ import picocli.CommandLine.Option;
           + " all measurements."
     },
     footer = {
-      "",
       "Examples:",
       "  onehop propagate                       # asks what to measure",
       "  onehop propagate --measure client-to-client --tests 5 --documents 1000 --batch 100",
@@ -62,15 +58,12 @@ import picocli.CommandLine.Option;
       "2:the command line was wrong",
       "130:interrupted; finished measurements are kept"
     })
+@HelpGroup("Rows")
 final class PropagateCommand extends Subcommand {
 
-  private static final int USUAL_TESTS = 5;
   private static final OptionRange TESTS = new OptionRange("--tests", 1, 10_000);
-  private static final int USUAL_DOCUMENTS = 1_000;
   private static final OptionRange DOCUMENTS = new OptionRange("--documents", 1, 10_000_000);
-  private static final int USUAL_BATCH = 100;
   private static final OptionRange BATCH = new OptionRange("--batch", 1, 100_000);
-  private static final int USUAL_BYTES = 200;
   private static final OptionRange BYTES = new OptionRange("--bytes", 100, 1 << 20);
   private static final OptionRange CLIENTS = new OptionRange("--clients", 1, 1_000);
   private static final OptionRange PROCESSES = new OptionRange("--processes", 1, 64);
@@ -85,6 +78,7 @@ final class PropagateCommand extends Subcommand {
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
 
+  @HelpGroup("Options")
   @Option(
       names = "--tests",
       paramLabel = "N",
@@ -93,7 +87,6 @@ final class PropagateCommand extends Subcommand {
               + " 3).")
   @Nullable Integer tests;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--documents",
       split = ",",
@@ -103,7 +96,6 @@ final class PropagateCommand extends Subcommand {
               + " 1000 (--quick: 200).")
   @Nullable List<Integer> documents;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--batch",
       split = ",",
@@ -113,7 +105,6 @@ final class PropagateCommand extends Subcommand {
               + " Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--bytes",
       split = ",",
@@ -122,7 +113,6 @@ final class PropagateCommand extends Subcommand {
           "The bytes of an object. With several numbers, the report has a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
@@ -135,14 +125,12 @@ final class PropagateCommand extends Subcommand {
   @Option(
       names = "--await",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "1s",
       description =
           "How long a server waits for events before it returns an empty reply (the driver's"
               + " maxAwaitTime). Default: ${DEFAULT-VALUE}.")
   private Duration await;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--clients",
       split = ",",
@@ -152,14 +140,13 @@ final class PropagateCommand extends Subcommand {
               + " 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
-  @HelpGroup("Rows")
   @Option(
       names = "--client-rate",
       paramLabel = "R",
       description = "The writes per second of each client in load. Default: 20.")
   double clientRate = 20;
 
-  @Mixin private ClusterOptions where = new ClusterOptions();
+  @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
@@ -168,8 +155,8 @@ final class PropagateCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    options.check(where);
-    Topology topology = topology();
+    check();
+    Topology topology = where.topology();
     ClusterSource source =
         where.source(
             topology,
@@ -179,17 +166,15 @@ final class PropagateCommand extends Subcommand {
                     .noopSeconds(options.noop == null ? 1 : options.noop));
     if (options.names == null && Boolean.getBoolean(PROMPTS)) {
       // Reports errors before the questions.
-      check();
       ResultsFolder.requireEmpty(results.out);
       ask();
     }
     boolean standInWaits = topology != null && !where.servers.existing;
-    return results.run(new PropagateBench(plan(), standInWaits), source, commandLine());
-  }
-
-  /** The topology to start; null for a cluster of the user. */
-  @Nullable Topology topology() {
-    return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
+    return results.run(
+        new PropagateBench(plan(), standInWaits),
+        source,
+        results.folder(),
+        results.commandLine(answers));
   }
 
   /** Asks for options that are missing on the command line. */
@@ -226,7 +211,7 @@ final class PropagateCommand extends Subcommand {
               "Number of objects to insert per write", Math.min(usualBatch(), most), 1, most);
       answer("--batch", batches);
     }
-    System.err.println("Without questions: " + commandLine());
+    System.err.println("Without questions: " + results.commandLine(answers));
   }
 
   private void answer(String option, List<?> values) {
@@ -234,35 +219,28 @@ final class PropagateCommand extends Subcommand {
     answers.add(values.stream().map(String::valueOf).collect(Collectors.joining(",")));
   }
 
-  /** The command line that repeats the run, with the answers as options. */
-  private String commandLine() {
-    List<String> arguments = new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
-    arguments.addAll(answers);
-    return Shell.commandLine(arguments);
-  }
-
   private int usualTests() {
-    return options.quick ? 3 : USUAL_TESTS;
+    return options.quick ? 3 : 5;
   }
 
   private int usualDocuments() {
-    return options.quick ? 200 : USUAL_DOCUMENTS;
+    return options.quick ? 200 : 1_000;
   }
 
   private int usualBatch() {
-    return options.quick ? 20 : USUAL_BATCH;
+    return options.quick ? 20 : 100;
   }
 
   /** The selected measurements, by default all. */
   List<Measurement> measurements() {
+    List<String> names = options.names();
     List<Measurement> named =
-        Stream.ofNullable(options.names)
-            .flatMap(List::stream)
-            .map(String::strip)
+        names.stream()
             .filter(name -> !name.equals(DeliveryOptions.ALL))
             .map(Measurement::named)
             .toList();
-    return options.wantsAll() ? List.of(Measurement.values()) : named;
+    boolean all = names.isEmpty() || names.contains(DeliveryOptions.ALL);
+    return all ? List.of(Measurement.values()) : named;
   }
 
   /**
@@ -272,23 +250,22 @@ final class PropagateCommand extends Subcommand {
    */
   private void check() {
     options.check(where);
-    if (rate != null && !(rate > 0 && rate <= MOST_RATE)) {
-      throw Failure.usage("--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
-    }
-    if (!(clientRate > 0 && clientRate <= MOST_RATE)) {
-      throw Failure.usage(
-          "--client-rate " + clientRate + ": must be above 0 and up to " + (long) MOST_RATE);
-    }
-    if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
-      throw Failure.usage("--await must be above 0 and up to 60s");
-    }
-    if (!measurements().contains(Measurement.LOAD)) {
-      for (String option : List.of("--clients", "--client-rate", "--processes", "--duration")) {
-        if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-          throw Failure.usage(option + " requires --measure load");
-        }
-      }
-    }
+    Refuse.when(
+        rate != null && !(rate > 0 && rate <= MOST_RATE),
+        "--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
+    Refuse.when(
+        !(clientRate > 0 && clientRate <= MOST_RATE),
+        "--client-rate " + clientRate + ": must be above 0 and up to " + (long) MOST_RATE);
+    Refuse.when(
+        await.isZero() || await.compareTo(MOST_AWAIT) > 0, "--await must be above 0 and up to 60s");
+    Refuse.options(
+        !measurements().contains(Measurement.LOAD),
+        spec,
+        " requires --measure load",
+        "--clients",
+        "--client-rate",
+        "--processes",
+        "--duration");
     Duration unused = time();
     TESTS.check(tests);
     DOCUMENTS.check(documents);
@@ -312,17 +289,16 @@ final class PropagateCommand extends Subcommand {
     List<Integer> sizes = DOCUMENTS.values(documents, List.of(usualDocuments()));
     int fewest = Collections.min(sizes);
     List<Integer> writes = BATCH.values(batches, List.of(Math.min(usualBatch(), fewest)));
-    if (Collections.max(writes) > fewest) {
-      throw Failure.usage(
-          "--batch %d: a test has only %s"
-              .formatted(Collections.max(writes), Format.counted(fewest, "object")));
-    }
+    Refuse.when(
+        Collections.max(writes) > fewest,
+        "--batch %d: a test has only %s"
+            .formatted(Collections.max(writes), Format.counted(fewest, "object")));
     return new PropagatePlan(
         measurements(),
         TESTS.value(tests, usualTests()),
         sizes,
         writes,
-        BYTES.values(bytes, List.of(USUAL_BYTES)),
+        BYTES.values(bytes, List.of(200)),
         rate,
         await,
         options.isTotal(),

@@ -4,7 +4,6 @@ import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
 import java.util.List;
@@ -19,24 +18,18 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "rate",
     header = "Measure latency at fixed rates.",
-    description = {
-      "",
-      "Starts operations at scheduled times. Latencies are measured from these times, even if an"
-          + " operation starts late. Each mode has the driver's default pool of 100 connections."
-          + " Official clients also run with a pool of the size --connections, and routed clients"
-          + " also run pipelined.",
-      ""
-    },
+    description =
+        "Starts operations at scheduled times. Latencies are measured from these times, even if an"
+            + " operation starts late. Each mode has the driver's default pool of 100 connections."
+            + " Official clients also run with a pool of the size --connections, and routed clients"
+            + " also run pipelined.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench rate 100,300",
       "  onehop bench rate 100,200,400,800 --modes async,targeted-async",
       "  onehop bench rate 300 --arrivals poisson"
     })
-final class RateCommand extends MeasuringCommand {
-
-  @Mixin LoadOptions load = new LoadOptions();
+final class RateCommand extends LoadCommand {
 
   @Mixin ArrivalOptions arrivals = new ArrivalOptions();
 
@@ -53,21 +46,13 @@ final class RateCommand extends MeasuringCommand {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
   @Nullable Duration duration;
 
   @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
-
-  @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
     Duration measured = PointsCommand.measuredTime(duration, quick);
-    if (measured.toMillis() % 1000 != 0) {
-      throw Failure.usage("--duration must be in whole seconds");
-    }
+    Refuse.when(measured.toMillis() % 1000 != 0, "--duration must be in whole seconds");
     rates.forEach(ArrivalOptions::check);
     return PointsPlan.of(load.properties, pools.rounds(), load.seed(null))
         .rates(

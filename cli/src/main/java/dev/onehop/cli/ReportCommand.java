@@ -3,8 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
-import dev.onehop.resync.Failure;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -16,7 +14,6 @@ import picocli.CommandLine.Parameters;
     name = "report",
     header = "Render the report and the table of a bench's run again.",
     footer = {
-      "",
       "Example:",
       "  onehop report onehop-results/2026-11-21T10-30-00",
       "",
@@ -36,17 +33,13 @@ final class ReportCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (!Files.isDirectory(folder)) {
-      throw Failure.usage("there is no folder " + folder);
-    }
+    Refuse.when(!Files.isDirectory(folder), "there is no folder " + folder);
     RunResults results = ResultsFile.readAny(folder);
-    PrintWriter out = spec.commandLine().getOut();
-    out.print(Reports.table(results));
-    out.println("Report: " + Reports.write(folder, results));
+    out().print(Reports.table(results));
+    out().println("Report: " + Reports.write(folder, results));
     if (charts) {
-      out.println("Charts: " + Reports.writeCharts(folder, results));
+      out().println("Charts: " + Reports.writeCharts(folder, results));
     }
-    out.flush();
     return 0;
   }
 }

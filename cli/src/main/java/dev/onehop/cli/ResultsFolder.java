@@ -58,9 +58,8 @@ final class ResultsFolder {
       return;
     }
     try (Stream<Path> content = Files.list(out)) {
-      if (content.findAny().isPresent()) {
-        throw Failure.usage("--out " + out + " is not empty: name a new folder");
-      }
+      Refuse.when(
+          content.findAny().isPresent(), "--out " + out + " is not empty: name a new folder");
     } catch (NotDirectoryException e) {
       throw Failure.usage("--out " + out + " is not a folder");
     } catch (IOException e) {

@@ -10,10 +10,11 @@ import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
-import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,6 +46,17 @@ final class ResultsOptions {
   }
 
   /**
+   * The command line that repeats this run.
+   *
+   * @param answers options that the user did not write, but chose in answers to questions
+   */
+  String commandLine(List<String> answers) {
+    List<String> arguments = new ArrayList<>(command.commandLine().getParseResult().originalArgs());
+    arguments.addAll(answers);
+    return Shell.commandLine(arguments);
+  }
+
+  /**
    * Runs a bench until it ends or the JVM gets a signal to stop, and shows the results.
    *
    * @param source the source of the cluster; null for a bench that starts its own servers
@@ -53,43 +65,22 @@ final class ResultsOptions {
    */
   <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source) {
-    return run(bench, source, folder(), repeated());
+    return run(bench, source, folder(), commandLine(List.of()));
   }
 
   /**
    * Runs a bench whose results go to an existing folder, the result of {@link #folder}.
    *
+   * @param commandLine the command line that repeats the run
    * @return the exit code 0
    * @throws Failure if the run ended early, or has found a fault
    */
-  <C extends Bench.Cell, P, R extends RunResults> int run(
-      Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder) {
-    return run(bench, source, folder, repeated());
-  }
-
-  /** The command line of this run, with which the user can repeat the run. */
-  private String repeated() {
-    return Shell.commandLine(command.commandLine().getParseResult().originalArgs());
-  }
-
-  /**
-   * Runs a bench whose results show the given command line for repeating the run.
-   *
-   * @return the exit code 0
-   * @throws Failure if the run ended early, or has found a fault
-   */
-  <C extends Bench.Cell, P, R extends RunResults> int run(
-      Bench<C, P, R> bench, @Nullable ClusterSource source, String commandLine) {
-    return run(bench, source, folder(), commandLine);
-  }
-
   @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
-  private <C extends Bench.Cell, P, R extends RunResults> int run(
+  <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
-    try (Interruption unused = Interruption.of(Thread.currentThread())) {
+    try (Interruption unused = Interruption.ofThisThread()) {
       RunContext context = RunContext.of(folder, InstallationFolder.folder(), commandLine);
-      Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
-      return end(folder, ended.results(), ended.failure(), bench);
+      return end(bench, folder, Session.run(bench, source, context));
     } finally {
       if (Files.notExists(folder.resolve(ResultsFile.NAME))) {
         ResultsFolder.removeIfEmpty(folder);
@@ -97,16 +88,12 @@ final class ResultsOptions {
     }
   }
 
-  /**
-   * Shows the results, and fails if the run has failed or has found a fault.
-   *
-   * @param folder the result of {@link #folder}
-   * @param results null if there are none
-   * @param failure the reason of an early end; null if the run did not end early
-   */
-  <R extends RunResults> int end(
-      Path folder, @Nullable R results, @Nullable Failure failure, Bench<?, ?, R> bench) {
+  /** Shows the results, and fails if the run has failed or has found a fault. */
+  private <R extends RunResults> int end(
+      Bench<?, ?, R> bench, Path folder, Session.Outcome<R> ended) {
     PrintWriter stdout = command.commandLine().getOut();
+    R results = ended.results();
+    Failure failure = ended.failure();
     boolean interrupted = failure != null && failure.exitCode() == Failure.INTERRUPTED;
     Path file = folder.resolve(ResultsFile.NAME);
     if (results != null) {
@@ -125,7 +112,6 @@ final class ResultsOptions {
               .put("complete", false)
               .put("error", failure.getMessage()));
     }
-    stdout.flush();
     if (failure == null) {
       String fault = Objects.requireNonNull(results).fault();
       if (!fault.isEmpty()) {

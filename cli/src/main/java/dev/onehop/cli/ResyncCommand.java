@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
     header = "Add a member to a replica set by initial sync or by copying files; measure both.",
     subcommands = {ResyncRunCommand.class, ResyncCommand.Bench.class},
     footer = {
-      "",
       "Examples:",
       "  onehop resync bench --quick    both methods, on a new replica set",
       "  onehop resync run --help       how to add a member to your set"

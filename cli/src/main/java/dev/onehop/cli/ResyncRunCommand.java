@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.onehop.resync.ClusterUrl;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Outcome;
 import dev.onehop.resync.Progress;
@@ -12,8 +11,6 @@ import dev.onehop.resync.Resync;
 import dev.onehop.resync.ResyncMethod;
 import dev.onehop.resync.ResyncPlan;
 import dev.onehop.resync.Target;
-import dev.onehop.resync.Terminal;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,21 +24,17 @@ import picocli.CommandLine.Option;
 /** {@code onehop resync run}. */
 @Command(
     name = "run",
-    sortOptions = false,
     header = "Add one or several members to a replica set.",
     description = {
-      "",
       "With --method files, the command locks a hidden secondary, copies its files with checksums,"
           + " and always unlocks it. Then the command starts the new member's server, or prints how"
           + " to start it. It adds the member without vote and priority, and waits until the member"
           + " has caught up.",
       "With --method logical, the command adds an empty server, and waits for the end of its"
           + " initial sync.",
-      "After a failure the command unlocks the source, and removes the copy and the member.",
-      ""
+      "After a failure the command unlocks the source, and removes the copy and the member."
     },
     footer = {
-      "",
       "Examples:",
       "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /mnt/db4/mongodb",
       "                              run this on the source's host: it copies, and prints how to start db4",
@@ -147,7 +140,6 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--lock-deadline",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10m",
       description =
           "The longest time for which the source may be locked. A separate process unlocks the"
@@ -157,7 +149,6 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--wait",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10m",
       description =
           "How long to wait for the start of the new member's server, and then again until the"
@@ -194,11 +185,11 @@ final class ResyncRunCommand extends Subcommand {
   boolean json;
 
   @Override
+  @SuppressWarnings("try") // After Ctrl-C, the changes are undone before the JVM ends.
   public Integer call() throws InterruptedException {
     ResyncPlan plan = plan();
-    // After Ctrl-C, the changes are undone before the JVM ends.
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (Progress progress = Progress.start(Terminal.detect())) {
+    try (Interruption unused = Interruption.ofThisThread();
+        Progress progress = Progress.start()) {
       List<Outcome> outcomes = new Resync(plan, progress, new Resync.Listener() {}).run();
       if (json) {
         print(plan.method(), outcomes);
@@ -206,8 +197,6 @@ final class ResyncRunCommand extends Subcommand {
         show(outcomes);
       }
       return 0;
-    } finally {
-      interruption.close();
     }
   }
 
@@ -215,29 +204,23 @@ final class ResyncRunCommand extends Subcommand {
   ResyncPlan plan() {
     ResyncMethod chosen = ResyncMethod.named(method);
     for (String target : targets) {
-      if (!HOST.matcher(target).matches()) {
-        throw Failure.usage("--to " + target + ": write it as HOST:PORT");
-      }
+      Refuse.when(!HOST.matcher(target).matches(), "--to " + target + ": write it as HOST:PORT");
     }
     boolean files = chosen == ResyncMethod.FILES;
-    if ((files || start != null || !folders.isEmpty()) && folders.size() != targets.size()) {
-      throw Failure.usage("--to and --dbpath need the same number of values");
-    }
-    for (String option :
-        List.of(
-            "--source",
-            "--source-dbpath",
-            "--allow-primary",
-            "--copy",
-            "--limit",
-            "--lock-deadline")) {
-      if (!files && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " requires --method files");
-      }
-    }
-    if (copy != null && limit != null) {
-      throw Failure.usage("--limit and --copy exclude each other");
-    }
+    Refuse.when(
+        (files || start != null || !folders.isEmpty()) && folders.size() != targets.size(),
+        "--to and --dbpath need the same number of values");
+    Refuse.options(
+        !files,
+        spec,
+        " requires --method files",
+        "--source",
+        "--source-dbpath",
+        "--allow-primary",
+        "--copy",
+        "--limit",
+        "--lock-deadline");
+    Refuse.when(copy != null && limit != null, "--limit and --copy exclude each other");
     requirePositive("--limit", limit);
     requirePositive("--rate", rate);
     requireTime("--lock-deadline", lockDeadline);
@@ -268,42 +251,40 @@ final class ResyncRunCommand extends Subcommand {
   }
 
   private static void requirePositive(String option, @Nullable Double value) {
-    if (value != null && !(value > 0 && value < 1e9)) {
-      throw Failure.usage(option + " must be above 0");
-    }
+    Refuse.when(value != null && !(value > 0 && value < 1e9), option + " must be above 0");
   }
 
   private static void requireTime(String option, Duration value) {
-    if (value.isZero() || value.compareTo(LONGEST) > 0) {
-      throw Failure.usage(option + " must be above 0 and at most 240h");
-    }
+    Refuse.when(
+        value.isZero() || value.compareTo(LONGEST) > 0,
+        option + " must be above 0 and at most 240h");
   }
 
   private void show(List<Outcome> outcomes) {
-    PrintWriter out = spec.commandLine().getOut();
     for (Outcome outcome : outcomes) {
-      out.printf(
-          Locale.ROOT,
-          "%s has caught up after %.1f s.%n",
-          outcome.host(),
-          seconds(outcome.total()));
+      out()
+          .printf(
+              Locale.ROOT,
+              "%s has caught up after %.1f s.%n",
+              outcome.host(),
+              CopyReport.seconds(outcome.total()));
       Duration copied = outcome.copied();
       Duration locked = outcome.locked();
       if (copied != null && locked != null) {
-        out.printf(
-            Locale.ROOT,
-            "  %s in %.2f s; the source was locked for %.2f s.%n",
-            outcome.shared()
-                ? "All blocks shared with the source (reflink)"
-                : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
-            seconds(copied),
-            seconds(locked));
+        out()
+            .printf(
+                Locale.ROOT,
+                "  %s in %.2f s; the source was locked for %.2f s.%n",
+                outcome.shared()
+                    ? "All blocks shared with the source (reflink)"
+                    : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
+                CopyReport.seconds(copied),
+                CopyReport.seconds(locked));
       }
       if (!outcome.proof().isEmpty()) {
-        out.println("  Log of the server: " + outcome.proof());
+        out().println("  Log of the server: " + outcome.proof());
       }
     }
-    out.flush();
   }
 
   private void print(ResyncMethod ran, List<Outcome> outcomes) {
@@ -313,23 +294,13 @@ final class ResyncRunCommand extends Subcommand {
       members
           .addObject()
           .put("host", outcome.host())
-          .put("seconds", seconds(outcome.total()))
-          .put("copySeconds", orNull(outcome.copied()))
-          .put("lockedSeconds", orNull(outcome.locked()))
+          .put("seconds", CopyReport.seconds(outcome.total()))
+          .put("copySeconds", CopyReport.seconds(outcome.copied()))
+          .put("lockedSeconds", CopyReport.seconds(outcome.locked()))
           .put("bytes", outcome.bytes())
           .put("shared", outcome.shared())
           .put("proof", outcome.proof());
     }
-    PrintWriter out = spec.commandLine().getOut();
-    out.println(result);
-    out.flush();
-  }
-
-  private static @Nullable Double orNull(@Nullable Duration time) {
-    return time == null ? null : seconds(time);
-  }
-
-  private static double seconds(Duration time) {
-    return time.toMillis() / 1000.0;
+    out().println(result);
   }
 }

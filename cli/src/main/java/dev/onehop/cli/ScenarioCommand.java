@@ -4,7 +4,6 @@ import dev.onehop.measure.points.Mode;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Scenario;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,21 +16,17 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "scenario",
     header = "Measure operations at a fixed rate during a fault of the cluster.",
-    description = {
-      "",
-      "Each client has the driver's default pool of 100 connections. Routed clients also run"
-          + " pipelined over 5 sockets. With --url, the cluster must be one that topology up has"
-          + " started on this machine.",
-      ""
-    },
+    description =
+        "Each client has the driver's default pool of 100 connections. Routed clients also run"
+            + " pipelined over 5 sockets. With --url, the cluster must be one that topology up has"
+            + " started on this machine.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench scenario shard-freeze",
       "  onehop bench scenario router-kill --rate 200 --modes async,targeted-async",
       "  onehop bench scenario fleet --clients 50"
     })
-final class ScenarioCommand extends MeasuringCommand {
+final class ScenarioCommand extends LoadCommand {
 
   /**
    * The operations per second of all instances together: each of the 50 instances issues 100
@@ -43,8 +38,6 @@ final class ScenarioCommand extends MeasuringCommand {
   private static final String FLEET = "fleet";
   private static final List<Mode> FLEET_MODES =
       List.of(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Mixin ArrivalOptions arrivals = new ArrivalOptions();
 
@@ -72,11 +65,6 @@ final class ScenarioCommand extends MeasuringCommand {
   @Nullable Integer clients;
 
   @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
-
-  @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
     boolean fleet = name.equals(FLEET);
     double perSecond = rate == null ? (fleet ? FLEET_RATE : DEFAULT_RATE) : rate;
@@ -86,19 +74,17 @@ final class ScenarioCommand extends MeasuringCommand {
       return fleet(plan, workload, perSecond, topology);
     }
     Scenario scenario = Scenario.named(name);
-    if (clients != null) {
-      throw Failure.usage("--clients requires the scenario fleet");
-    }
+    Refuse.when(clients != null, "--clients requires the scenario fleet");
     where.requireControl("the scenario " + name);
-    if (topology == null && !scenario.isFreeze()) {
-      throw Failure.usage("with --url, only shard-freeze and router-freeze are possible");
-    }
-    if (topology != null && scenario.ofShard() && topology.shards().size() < 2) {
-      throw Failure.usage("the scenario " + name + " needs a topology of two shards or more");
-    }
-    if (topology != null && !scenario.ofShard() && topology.mongosHosts().size() < 2) {
-      throw Failure.usage("the scenario " + name + " needs a topology of two mongoses or more");
-    }
+    Refuse.when(
+        topology == null && !scenario.isFreeze(),
+        "with --url, only shard-freeze and router-freeze are possible");
+    Refuse.when(
+        topology != null && scenario.ofShard() && topology.shards().size() < 2,
+        "the scenario " + name + " needs a topology of two shards or more");
+    Refuse.when(
+        topology != null && !scenario.ofShard() && topology.mongosHosts().size() < 2,
+        "the scenario " + name + " needs a topology of two mongoses or more");
     return plan.fault(
         scenario,
         load.modes(quick ? FLEET_MODES : Mode.all(), where, topology),
@@ -110,16 +96,13 @@ final class ScenarioCommand extends MeasuringCommand {
 
   private PointsPlan fleet(
       PointsPlan plan, Workload workload, double perSecond, @Nullable Topology topology) {
-    if (topology == null) {
-      throw Failure.usage("the scenario fleet and --url exclude each other");
-    }
+    Refuse.when(topology == null, "the scenario fleet and --url exclude each other");
     workload.requireSharable();
     List<Mode> modes = load.modes(FLEET_MODES, where, topology);
     for (Mode mode : modes) {
-      if (!mode.canPipeline()) {
-        throw Failure.usage(
-            "the scenario fleet: " + mode + " needs a thread for each operation; use async modes");
-      }
+      Refuse.when(
+          !mode.canPipeline(),
+          "the scenario fleet: " + mode + " needs a thread for each operation; use async modes");
     }
     int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
     return plan.fleet(modes, instances, perSecond, arrivals.isPoisson(), load.warmup());

@@ -3,11 +3,10 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 
 /** The options of the cluster to start, the same for every command that starts one. */
 @HelpGroup("Cluster")
@@ -41,39 +40,24 @@ final class ServerOptions {
 
   /** Checks the format of the options. */
   void check() {
-    if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
-      throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
-    }
+    Refuse.when(
+        fcv != null && !fcv.matches("\\d+\\.\\d+"),
+        "--fcv " + fcv + ": write it as X.Y, such as 6.0");
     programs.check();
     existingOptions.check();
   }
 
   /**
-   * Refuses options that have no effect: options for the start of servers if the servers exist
-   * already, and options for existing servers if the command starts the servers.
+   * The named topology. Refuses options that have no effect: options for the start of servers if
+   * the servers exist already, and options for existing servers if the command starts the servers.
    *
-   * @throws Failure if there is such an option
+   * @throws Failure if there is such an option, or if the topology does not exist or is invalid
    */
-  void requireUsed(ParseResult parsed) {
-    for (String option :
-        existing ? List.of("--mongod", "--mongos") : List.of("--key-file", "--tls-ca")) {
-      if (parsed.hasMatchedOption(option)) {
-        boolean alsoUrl =
-            option.equals("--tls-ca") && parsed.commandSpec().findOption("--url") != null;
-        throw Failure.usage(
-            option
-                + (existing ? " and --existing exclude each other" : " requires --existing")
-                + (alsoUrl ? " or --url" : ""));
-      }
-    }
-  }
-
-  /**
-   * The named topology.
-   *
-   * @throws Failure if there is none, or its file is invalid
-   */
-  Topology resolveTopology() {
+  Topology topology(CommandSpec command) {
+    String orUrl = command.findOption("--url") == null ? "" : " or --url";
+    Refuse.options(existing, command, " and --existing exclude each other", "--mongod", "--mongos");
+    Refuse.options(!existing, command, " requires --existing", "--key-file");
+    Refuse.options(!existing, command, " requires --existing" + orUrl, "--tls-ca");
     return Topology.resolve(topology);
   }
 

@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,6 +17,11 @@ abstract class Subcommand implements Callable<Integer> {
 
   /** The command's model in picocli. Its command line has the writers and the parse result. */
   @Spec CommandSpec spec;
+
+  /** Standard output. It is flushed after each line, and at the end of the command. */
+  final PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
 
   /**
    * Runs the command.

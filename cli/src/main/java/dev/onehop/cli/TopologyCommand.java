@@ -14,7 +14,6 @@ import picocli.CommandLine.Command;
       TopologyFormCommand.class
     },
     footer = {
-      "",
       "Examples:",
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology atlas-3-region",

@@ -1,9 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +14,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "down",
     header = "Stop a running topology, and remove the remains of killed runs.",
-    description = {
-      "",
-      "Without a name, the command stops the topology if only one is running.",
-      ""
-    },
-    footer = {"", "Example:", "  onehop topology down us-2014"})
+    description = "Without a name, the command stops the topology if only one is running.",
+    footer = {"Example:", "  onehop topology down us-2014"})
 final class TopologyDownCommand extends Subcommand {
 
   @ArgGroup private Which which = new Which();
@@ -44,7 +38,6 @@ final class TopologyDownCommand extends Subcommand {
 
   @Override
   public Integer call() throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
     @Nullable String name = which.named();
     List<RunningTestbed> runs =
         RunningTestbed.all().stream()
@@ -56,21 +49,19 @@ final class TopologyDownCommand extends Subcommand {
             .map(RunningTestbed::topologyName)
             .sorted()
             .toList();
-    if (running.size() > 1 && !which.all) {
-      throw Failure.usage(
-          "several topologies are running: "
-              + String.join(", ", running)
-              + "; give a name, or --all");
-    }
+    Refuse.when(
+        running.size() > 1 && !which.all,
+        "several topologies are running: "
+            + String.join(", ", running)
+            + "; give a name, or --all");
     for (RunningTestbed run : runs) {
       run.stop();
       Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));
-      out.println("Stopped " + run.topologyName() + ".");
+      out().println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {
-      out.println("Nothing to stop" + (name == null ? "." : ": " + name + " is not running."));
+      out().println("Nothing to stop" + (name == null ? "." : ": " + name + " is not running."));
     }
-    out.flush();
     return 0;
   }
 }

@@ -1,9 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -11,16 +9,12 @@ import picocli.CommandLine.Option;
 /** {@code onehop topology form}. */
 @Command(
     name = "form",
-    sortOptions = false,
     header = "Form a sharded cluster from running servers.",
-    description = {
-      "",
-      "Initiates the replica sets, adds the shards, and creates users if there is access control."
-          + " Then shards the collection ycsb.usertable, and splits it for workloada. Every host of"
-          + " the topology must be reachable by its name, as in docker/compose.yaml. Completed"
-          + " steps are not repeated.",
-      ""
-    })
+    description =
+        "Initiates the replica sets, adds the shards, and creates users if there is access control."
+            + " Then shards the collection ycsb.usertable, and splits it for workloada. Every host"
+            + " of the topology must be reachable by its name, as in docker/compose.yaml. Completed"
+            + " steps are not repeated.")
 final class TopologyFormCommand extends Subcommand {
 
   @Option(
@@ -48,32 +42,23 @@ final class TopologyFormCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (records < 1) {
-      throw Failure.usage("--records " + records + ": must be at least 1");
-    }
+    Refuse.when(records < 1, "--records " + records + ": must be at least 1");
     Topology topology = Topology.resolve(topologyName);
-    PrintWriter out = spec.commandLine().getOut();
     Testbed.Builder builder =
-        Testbed.builder(topology)
-            .existing(existing.servers())
-            .progress(
-                line -> {
-                  out.println(line);
-                  out.flush();
-                });
+        Testbed.builder(topology).existing(existing.servers()).progress(out()::println);
     try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
       int chunks = UserTable.shard(testbed, records);
-      out.printf(
-          "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
-          testbed.server().mongodVersion(),
-          testbed.server().router().label(),
-          testbed.server().routerVersion(),
-          UserTable.NAMESPACE,
-          chunks);
+      out()
+          .printf(
+              "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
+              testbed.server().mongodVersion(),
+              testbed.server().router().label(),
+              testbed.server().routerVersion(),
+              UserTable.NAMESPACE,
+              chunks);
       if (!withoutRouters) {
-        out.println("URL: " + testbed.url());
+        out().println("URL: " + testbed.url());
       }
-      out.flush();
       return 0;
     }
   }

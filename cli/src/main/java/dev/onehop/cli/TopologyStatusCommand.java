@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import dev.onehop.testbed.RunningTestbed;
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;
 
@@ -10,7 +9,6 @@ import picocli.CommandLine.Command;
     name = "status",
     header = "Show the running topologies with their processes.",
     footer = {
-      "",
       "Example:",
       "  onehop topology status",
       "",
@@ -20,25 +18,28 @@ final class TopologyStatusCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
     List<RunningTestbed> runs = RunningTestbed.all();
-    runs.forEach(run -> describe(out, run));
+    runs.forEach(this::describe);
     if (runs.isEmpty()) {
-      out.println("No topology is running.");
+      out().println("No topology is running.");
     }
-    out.flush();
     return runs.stream().anyMatch(RunningTestbed::isOwned) ? 0 : 1;
   }
 
-  private static void describe(PrintWriter out, RunningTestbed run) {
+  private void describe(RunningTestbed run) {
     String state = run.isReady() ? "running" : "starting";
     String owner = run.isOwned() ? state + ", process " + run.ownerPid() : "LEFT OVER, killed";
-    out.println(run.topologyName() + ": " + owner + (run.url().isEmpty() ? "" : ", " + run.url()));
+    out()
+        .println(run.topologyName() + ": " + owner + (run.url().isEmpty() ? "" : ", " + run.url()));
     run.servers()
         .forEach(
             server ->
-                out.printf(
-                    "  %-24s %-22s pid %-8d %s%n",
-                    server.name(), server.address(), server.pid(), server.alive() ? "up" : "DOWN"));
+                out()
+                    .printf(
+                        "  %-24s %-22s pid %-8d %s%n",
+                        server.name(),
+                        server.address(),
+                        server.pid(),
+                        server.alive() ? "up" : "DOWN"));
   }
 }

@@ -9,7 +9,6 @@ import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,15 +23,11 @@ import picocli.CommandLine.Option;
 /** {@code onehop topology up}. */
 @Command(
     name = "up",
-    sortOptions = false,
     header = "Start a topology and keep it running until Ctrl-C.",
-    description = {
-      "",
-      "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to try.",
-      ""
-    },
+    description =
+        "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to"
+            + " try.",
     footer = {
-      "",
       "Examples:",
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology my-regions.yaml",
@@ -53,61 +48,52 @@ final class TopologyUpCommand extends Subcommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     servers.check();
-    servers.requireUsed(spec.commandLine().getParseResult());
-    Topology topology = servers.resolveTopology();
+    Topology topology = servers.topology(spec);
     return detach ? detach(topology) : keepRunning(topology);
   }
 
   private int keepRunning(Topology topology) throws InterruptedException {
-    PrintWriter err = spec.commandLine().getErr();
     CompletableFuture<String> death = new CompletableFuture<>();
     try (Testbed testbed =
         servers
             .testbed(topology)
-            .progress(
-                line -> {
-                  err.println(line);
-                  err.flush();
-                })
+            .progress(spec.commandLine().getErr()::println)
             .prepared(started -> UserTable.shard(started, UserTable.RECORDS))
             .start()) {
       testbed.onProcessDeath(failure -> death.complete(failure.describe()));
-      PrintWriter out = spec.commandLine().getOut();
-      describe(out, testbed.url(), testbed.server().router() == RouterKind.STAND_IN);
-      tryNext(out, testbed.url());
-      out.println("Ctrl-C stops it.");
-      out.flush();
+      describe(testbed.url(), testbed.server().router() == RouterKind.STAND_IN);
+      tryNext(testbed.url());
+      out().println("Ctrl-C stops it.");
       // If the JVM ends, the testbed ends with it. So this wait ends only if a server ends
       // unexpectedly.
       throw Failure.run(death.join(), null);
     }
   }
 
-  private static void describe(PrintWriter out, String url, boolean standIns) {
-    out.println("URL: " + url);
+  private void describe(String url, boolean standIns) {
+    out().println("URL: " + url);
     if (standIns) {
-      out.println("Routers: STAND-IN (no mongos binary was found)");
+      out().println("Routers: STAND-IN (no mongos binary was found)");
     }
   }
 
   /** Prints commands that can be pasted. */
-  private void tryNext(PrintWriter out, String url) {
+  private void tryNext(String url) {
     if (servers.existingOptions.keyFile != null) {
       return; // these commands would need the user's name and password
     }
-    String onehop = program("onehop");
-    String ycsb = program("ycsb");
-    String workload = "targeted-async -P workloads/workloada -p mongodb.url=" + url + "/ycsb";
-    out.println();
-    out.println("Try next (" + UserTable.NAMESPACE + " is sharded, split and empty):");
-    out.println(
-        "  %s explain --url %s %s '{\"_id\": \"user1\"}'"
-            .formatted(onehop, url, UserTable.NAMESPACE));
-    out.println("  %s load %s -threads 16".formatted(ycsb, workload));
-    out.println("  %s run %s -threads 16".formatted(ycsb, workload));
-    out.println(
-        "  %s bench scenario shard-freeze --url %s --overwrite --quick".formatted(onehop, url));
-    out.println();
+    out()
+        .print(
+            """
+
+            Try next (%1$s is sharded, split and empty):
+              %2$s explain --url %3$s %1$s '{"_id": "user1"}'
+              %4$s load targeted-async -P workloads/workloada -p mongodb.url=%3$s/ycsb -threads 16
+              %4$s run targeted-async -P workloads/workloada -p mongodb.url=%3$s/ycsb -threads 16
+              %2$s bench scenario shard-freeze --url %3$s --overwrite --quick
+
+            """
+                .formatted(UserTable.NAMESPACE, program("onehop"), url, program("ycsb")));
   }
 
   /** The path of a program of OneHop. It is relative if the program is below the current folder. */
@@ -128,7 +114,7 @@ final class TopologyUpCommand extends Subcommand {
             .redirectErrorStream(true)
             .start();
     Path log = Files.move(begun, log(topology.name(), child.pid()), REPLACE_EXISTING);
-    try (Interruption unused = Interruption.of(Thread.currentThread())) {
+    try (Interruption unused = Interruption.ofThisThread()) {
       return awaitReady(topology, child, log);
     } catch (InterruptedException e) {
       child.destroy();
@@ -152,12 +138,11 @@ final class TopologyUpCommand extends Subcommand {
               .filter(run -> run.ownerPid() == child.pid() && run.isReady())
               .findFirst();
       if (ready.isPresent()) {
-        PrintWriter out = spec.commandLine().getOut();
-        describe(out, ready.get().url(), ready.get().hasStandInRouters());
-        out.println("Log: " + log);
-        tryNext(out, ready.get().url());
-        out.println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
-        out.flush();
+        describe(ready.get().url(), ready.get().hasStandInRouters());
+        out().println("Log: " + log);
+        tryNext(ready.get().url());
+        out()
+            .println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
         return 0;
       }
       if (!child.isAlive()) {

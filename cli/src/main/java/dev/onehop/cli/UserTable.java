@@ -12,13 +12,19 @@ import org.bson.BsonString;
 final class UserTable {
   static final String NAMESPACE = "ycsb.usertable";
 
-  /** The number of documents, the same as the default of {@code onehop bench}. */
+  /** The default number of documents. */
   static final long RECORDS = 10_000;
 
   /** Each shard has several chunks, as in real routing tables. */
   private static final int CHUNKS_PER_SHARD = 4;
 
   private UserTable() {}
+
+  /** The workload that OneHop ships, with a number of records. */
+  static Workload workload(long records) {
+    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
+        .withRecords(records);
+  }
 
   /**
    * Shards and splits the collection. Completed steps are not repeated.
@@ -27,11 +33,10 @@ final class UserTable {
    * @return the number of chunks
    */
   static int shard(Testbed testbed, long records) {
-    Workload workload =
-        Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
-            .withRecords(records);
     List<BsonDocument> splitPoints =
-        workload.splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD).stream()
+        workload(records)
+            .splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD)
+            .stream()
             .map(id -> new BsonDocument("_id", new BsonString(id)))
             .toList();
     testbed.shardCollection(NAMESPACE, new BsonDocument("_id", new BsonInt32(1)), splitPoints);

@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.RawValue;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
@@ -12,17 +13,13 @@ import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
-import dev.onehop.resync.Terminal;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.Timer;
-import java.util.TimerTask;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -32,18 +29,13 @@ import picocli.CommandLine.Option;
 /** {@code onehop verify}. */
 @Command(
     name = "verify",
-    sortOptions = false,
     header = "Compare two clusters, also during a copy from one to the other.",
-    description = {
-      "",
-      "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. The command only reads. It"
-          + " compares differing documents again until they are equal, or have not changed for the"
-          + " time of --settle.",
-      ""
-    },
+    description =
+        "Compares every document of two sharded clusters or replica sets byte by byte, and the"
+            + " options, indexes and shard keys of their collections. The command only reads. It"
+            + " compares differing documents again until they are equal, or have not changed for"
+            + " the time of --settle.",
     footer = {
-      "",
       "Examples:",
       "  onehop verify --from mongodb://old1,old2 --to mongodb://new1,new2",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",
@@ -60,7 +52,6 @@ final class VerifyCommand extends Subcommand {
 
   static final int DIFFERENT = 3;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
-  private static final long REFRESH_MILLIS = 250;
 
   @Option(
       names = "--from",
@@ -91,7 +82,6 @@ final class VerifyCommand extends Subcommand {
   @Option(
       names = "--settle",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       defaultValue = "10s",
       description =
           "A difference counts if the document has not changed for this time. The time must be"
@@ -143,13 +133,11 @@ final class VerifyCommand extends Subcommand {
     check();
     ClusterVerification verification = verification();
     VerifyReport report = run(verification);
-    PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(toJson(report));
+      out().println(toJson(report));
     } else {
-      print(out, report);
+      print(report);
     }
-    out.flush();
     if (report.isDifferent()) {
       return DIFFERENT;
     }
@@ -164,12 +152,8 @@ final class VerifyCommand extends Subcommand {
   }
 
   private void check() {
-    if (settle.compareTo(LONGEST_SETTLE) > 0) {
-      throw Failure.usage("--settle must be from 0s to 1h");
-    }
-    if (rate != null && !(rate >= 1)) {
-      throw Failure.usage("--rate " + rate + ": must be 1 or more");
-    }
+    Refuse.when(settle.compareTo(LONGEST_SETTLE) > 0, "--settle must be from 0s to 1h");
+    Refuse.when(rate != null && !(rate >= 1), "--rate " + rate + ": must be 1 or more");
     new OptionRange("--parallel", 1, 64).check(parallel);
     new OptionRange("--details", 0, 10_000).check(details);
     if (state != null) {
@@ -178,16 +162,14 @@ final class VerifyCommand extends Subcommand {
   }
 
   private static void checkState(Path file) {
-    if (Files.isDirectory(file)) {
-      throw Failure.usage("--state " + file + ": is a folder");
-    }
+    Refuse.when(Files.isDirectory(file), "--state " + file + ": is a folder");
     Path folder = file.toAbsolutePath().getParent();
     if (folder == null || !Files.isDirectory(folder)) {
       throw Failure.usage("--state " + file + ": no such file or folder");
     }
-    if (!Files.isWritable(Files.exists(file) ? file : folder)) {
-      throw Failure.usage("--state " + file + ": permission denied");
-    }
+    Refuse.when(
+        !Files.isWritable(Files.exists(file) ? file : folder),
+        "--state " + file + ": permission denied");
   }
 
   private ClusterVerification verification() {
@@ -214,50 +196,35 @@ final class VerifyCommand extends Subcommand {
     return builder.build();
   }
 
+  @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
   private VerifyReport run(ClusterVerification verification) {
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (interruption;
-        Progress progress = Progress.start(Terminal.detect())) {
-      Timer timer = show(verification, progress);
-      try {
-        return verification.run();
-      } finally {
-        timer.cancel();
-      }
+    long begun = System.nanoTime();
+    try (Interruption unused = Interruption.ofThisThread();
+        Progress progress = Progress.start()) {
+      progress.refresh(
+          () -> show(verification.progress(), (System.nanoTime() - begun) / 1e9, progress));
+      return verification.run();
     } catch (InterruptedException e) {
-      throw interruption.failure(e);
+      throw Interruption.failure(e);
     } catch (UncheckedIOException e) {
       IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     }
   }
 
-  private static Timer show(ClusterVerification verification, Progress progress) {
-    Timer timer = new Timer("verify-progress", true);
-    long begun = System.nanoTime();
-    timer.schedule(
-        new TimerTask() {
-          private String phase = "";
-
-          @Override
-          public void run() {
-            VerifyProgress now = verification.progress();
-            // If the comparison fails at its start, only the error message is printed.
-            if (!now.phase().equals(phase) && !now.phase().equals(ClusterVerification.CONNECTING)) {
-              phase = now.phase();
-              progress.phase(phase);
-            }
-            if (now.documents() > 0) {
-              double perSecond = now.documents() / ((System.nanoTime() - begun) / 1e9);
-              progress.state(state(now, perSecond));
-              long left = Math.max(0, now.expected() - now.documents());
-              progress.remaining(Duration.ofMillis((long) (left / perSecond * 1000)));
-            }
-          }
-        },
-        0,
-        REFRESH_MILLIS);
-    return timer;
+  private static void show(VerifyProgress now, double seconds, Progress progress) {
+    // If the comparison fails at its start, only the error message is printed.
+    if (now.phase().equals(ClusterVerification.CONNECTING)) {
+      return;
+    }
+    if (now.documents() == 0) {
+      progress.show(now.phase(), "", null);
+      return;
+    }
+    double perSecond = now.documents() / seconds;
+    long left = Math.max(0, now.expected() - now.documents());
+    progress.show(
+        now.phase(), state(now, perSecond), Duration.ofMillis((long) (left / perSecond * 1000)));
   }
 
   private static String state(VerifyProgress now, double perSecond) {
@@ -290,34 +257,35 @@ final class VerifyCommand extends Subcommand {
       keys.addObject()
           .put("namespace", difference.namespace())
           .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
-          .putRawValue(
-              "key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
+          .putRawValue("key", new RawValue(difference.key().toJson()));
     }
     return result.put("resumedRanges", report.resumed()).toString();
   }
 
-  private static void print(PrintWriter out, VerifyReport report) {
-    out.printf(Locale.ROOT, "compared   %,d documents%n", report.compared());
-    out.printf(Locale.ROOT, "missing    %,d at the destination%n", report.missing());
-    out.printf(Locale.ROOT, "extra      %,d at the destination%n", report.extra());
-    out.printf(Locale.ROOT, "different  %,d%n", report.different());
+  private void print(VerifyReport report) {
+    out().printf(Locale.ROOT, "compared   %,d documents%n", report.compared());
+    out().printf(Locale.ROOT, "missing    %,d at the destination%n", report.missing());
+    out().printf(Locale.ROOT, "extra      %,d at the destination%n", report.extra());
+    out().printf(Locale.ROOT, "different  %,d%n", report.different());
     if (report.unsettled() > 0) {
-      out.printf(Locale.ROOT, "unsettled  %,d%n", report.unsettled());
+      out().printf(Locale.ROOT, "unsettled  %,d%n", report.unsettled());
     }
-    out.printf(Locale.ROOT, "metadata   %,d differences%n", report.metadata().size());
+    out().printf(Locale.ROOT, "metadata   %,d differences%n", report.metadata().size());
     for (MetadataDifference difference : report.metadata()) {
-      out.println("  " + difference.namespace() + ": " + difference.what());
+      out().println("  " + difference.namespace() + ": " + difference.what());
     }
     for (Difference difference : report.details()) {
-      out.println(
-          "  "
-              + difference.kind().name().toLowerCase(Locale.ROOT)
-              + " "
-              + difference.namespace()
-              + " "
-              + difference.key().toJson());
+      out()
+          .println(
+              "  "
+                  + difference.kind().name().toLowerCase(Locale.ROOT)
+                  + " "
+                  + difference.namespace()
+                  + " "
+                  + difference.key().toJson());
     }
-    out.println(
-        report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
+    out()
+        .println(
+            report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
   }
 }

@@ -9,35 +9,28 @@ import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code onehop bench zones}. */
 @Command(
     name = "zones",
     header = "Measure the bytes per operation that cross availability zones.",
-    description = {
-      "",
-      "Every client runs at the same rate: once with reads that any member may execute, and once"
-          + " with reads and updates on primaries. Each client runs in its default configuration,"
-          + " and in the configuration with the least traffic across zones.",
-      ""
-    },
+    description =
+        "Every client runs at the same rate: once with reads that any member may execute, and once"
+            + " with reads and updates on primaries. Each client runs in its default configuration,"
+            + " and in the configuration with the least traffic across zones.",
     footer = {
-      "",
       "Examples:",
       "  onehop bench zones --topology three-zones",
       "  onehop bench zones --topology three-zones --zones all --modes async,direct-async"
     })
-final class ZonesCommand extends MeasuringCommand {
+final class ZonesCommand extends LoadCommand {
 
   /** The zones of the application. */
   enum Zones {
     one,
     all
   }
-
-  @Mixin LoadOptions load = new LoadOptions();
 
   @Option(
       names = "--zones",
@@ -49,11 +42,6 @@ final class ZonesCommand extends MeasuringCommand {
 
   @Option(names = "--rate", paramLabel = "R", description = "Operations per second. Default: 300.")
   double rate = DEFAULT_RATE;
-
-  @Override
-  Workload workload() {
-    return load.workload(DEFAULT_RECORDS);
-  }
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {

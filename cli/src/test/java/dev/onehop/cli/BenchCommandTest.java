@@ -79,7 +79,7 @@ class BenchCommandTest {
   }
 
   private static PointsPlan plan(MeasuringCommand command) {
-    return command.plan(command.workload(), command.topology());
+    return command.plan(command.workload(), command.where.topology());
   }
 
   private PointsPlan plan(String... args) {

@@ -33,12 +33,12 @@ class ConsumeCommandTest {
 
   private static ConsumePlan plan(String... args) {
     ConsumeCommand command = parse(args);
-    return command.plan(command.topology());
+    return command.plan(command.where.topology());
   }
 
   @Test
   void withoutOptionsAllIsMeasuredOnTheTopologyWithoutDelays() {
-    assertThat(parse().topology().name()).isEqualTo("single-host");
+    assertThat(parse().where.topology().name()).isEqualTo("single-host");
     assertThat(plan())
         .isEqualTo(
             new ConsumePlan(
@@ -68,6 +68,7 @@ class ConsumeCommandTest {
     assertThat(plan("--measure", "drain").kinds()).containsExactly("drain");
     assertThat(plan("--measure", "live,drain", "--rate", "7").kinds())
         .containsExactly("drain", "live");
+    assertThat(plan("--measure", "live, drain").kinds()).containsExactly("drain", "live");
     assertThat(plan("--measure", "all").kinds()).hasSize(3);
     assertThat(plan("--rate", "700").kinds()).containsExactly("live");
     assertThat(plan("--rate", "700").rate()).isEqualTo(700);
@@ -179,7 +180,7 @@ class ConsumeCommandTest {
     ConsumeCommand command =
         line.getSubcommands().get("bench").getSubcommands().get("consume").getCommand();
 
-    assertThat(command.plan(command.topology())).isEqualTo(plan("--quick"));
+    assertThat(command.plan(command.where.topology())).isEqualTo(plan("--quick"));
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -266,7 +267,9 @@ class DoctorCommandTest {
                 ? BsonDocument.parse("{ok: 0, code: 18, errmsg: 'no user \\'carla\\': horse'}")
                 : null);
     ConnectionOptions connection = new ConnectionOptions();
-    var unused = CommandLine.populateCommand(connection, "--timeout", "2s");
+    new CommandLine(connection)
+        .registerConverter(Duration.class, new DurationConverter())
+        .parseArgs("--timeout", "2s");
     String secret = "mongodb://carla:horse@" + at("m0") + "/";
 
     Diagnosis diagnosis = new Doctor(secret, null, connection).examine(Progress.silent());

@@ -38,13 +38,13 @@ class PropagateCommandTest {
 
   private static PropagatePlan plan(String... args) {
     PropagateCommand command = parse(args);
-    command.topology();
+    command.where.topology();
     return command.plan();
   }
 
   @Test
   void withoutATerminalAllIsMeasured() {
-    assertThat(parse().topology().name()).isEqualTo("single-host");
+    assertThat(parse().where.topology().name()).isEqualTo("single-host");
     assertThat(plan())
         .isEqualTo(
             new PropagatePlan(

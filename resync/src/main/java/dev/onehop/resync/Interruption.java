@@ -20,11 +20,11 @@ public final class Interruption implements AutoCloseable {
   }
 
   /**
-   * From now on until {@link #close}, a signal to stop interrupts the thread.
-   *
-   * @param thread the thread to interrupt; the JVM then waits for the thread's end
+   * From now on until {@link #close}, a signal to stop interrupts the calling thread. The JVM then
+   * waits for the thread's end.
    */
-  public static Interruption of(Thread thread) {
+  public static Interruption ofThisThread() {
+    Thread thread = Thread.currentThread();
     Thread hook = new Thread(() -> interrupt(thread), "onehop-stop");
     Runtime.getRuntime().addShutdownHook(hook);
     return new Interruption(hook);
@@ -75,7 +75,7 @@ public final class Interruption implements AutoCloseable {
    * Returns the failure of a run for an exception. After a signal it is always an interruption: the
    * servers of the run get the signal, too, and their end can cause other exceptions first.
    */
-  public Failure failure(Exception cause) {
+  public static Failure failure(Exception cause) {
     return isStopping() ? Failure.interrupted() : Failure.of(cause);
   }
 

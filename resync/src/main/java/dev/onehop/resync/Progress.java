@@ -34,20 +34,22 @@ public final class Progress implements AutoCloseable {
   private boolean closed;
 
   /** Creates a progress on standard error. A separate thread redraws it until it is closed. */
-  public static Progress start(Terminal terminal) {
+  public static Progress start() {
+    Terminal terminal = Terminal.detect();
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
     long period = terminal.interactive() ? TERMINAL_MILLIS : PLAIN_MILLIS;
-    ticker.schedule(
-        new TimerTask() {
-          @Override
-          public void run() {
-            progress.tick();
-          }
-        },
-        period,
-        period);
+    ticker.schedule(task(progress::tick), period, period);
     return progress;
+  }
+
+  private static TimerTask task(Runnable action) {
+    return new TimerTask() {
+      @Override
+      public void run() {
+        action.run();
+      }
+    };
   }
 
   /** Creates a progress that shows nothing. */
@@ -64,6 +66,26 @@ public final class Progress implements AutoCloseable {
     this.terminal = terminal;
     this.nanoTime = nanoTime;
     this.ticker = ticker;
+  }
+
+  /** Calls an action four times a second, until this progress is closed. */
+  public void refresh(Runnable action) {
+    if (ticker != null) {
+      ticker.schedule(task(action), 0, TERMINAL_MILLIS);
+    }
+  }
+
+  /**
+   * Shows the present state of a task. Begins the phase, unless it is the current one.
+   *
+   * @param left the expected remaining time; null if it is not known
+   */
+  public synchronized void show(String name, String text, @Nullable Duration left) {
+    if (!name.equals(phase)) {
+      phase(name);
+    }
+    state(text);
+    remaining(left);
   }
 
   /** Begins a phase. */
@@ -98,7 +120,7 @@ public final class Progress implements AutoCloseable {
   public synchronized void note(String line) {
     erase();
     out.println(line);
-    if (terminal.interactive() && !phase.isEmpty() && !closed) {
+    if (terminal.interactive()) {
       draw();
     }
   }
@@ -114,12 +136,13 @@ public final class Progress implements AutoCloseable {
   }
 
   synchronized void tick() {
-    if (!phase.isEmpty() && !closed) {
-      draw();
-    }
+    draw();
   }
 
   private void draw() {
+    if (phase.isEmpty() || closed) {
+      return;
+    }
     if (!terminal.interactive()) {
       out.println(text());
       return;

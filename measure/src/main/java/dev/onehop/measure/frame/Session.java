@@ -13,7 +13,6 @@ import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
-import dev.onehop.resync.Terminal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -68,8 +67,8 @@ public final class Session {
    * @param context the folder of the results, and the facts of the run
    */
   public static <C extends Cell, P, R extends RunResults> Outcome<R> run(
-      Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context, Terminal terminal) {
-    try (Progress progress = Progress.start(terminal)) {
+      Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context) {
+    try (Progress progress = Progress.start()) {
       return new Session(source, context, progress).run(bench);
     }
   }

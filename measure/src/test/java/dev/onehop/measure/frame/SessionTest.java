@@ -9,7 +9,6 @@ import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.SampleResults;
 import dev.onehop.resync.Failure;
-import dev.onehop.resync.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -116,11 +115,7 @@ class SessionTest {
 
   private Session.Outcome<Found> run(Letters letters) {
     MachineFacts machine = Machine.facts(folder);
-    return Session.run(
-        letters,
-        null,
-        new RunContext(folder, machine, "now", "onehop letters"),
-        new Terminal(false, 80, false));
+    return Session.run(letters, null, new RunContext(folder, machine, "now", "onehop letters"));
   }
 
   @Test
