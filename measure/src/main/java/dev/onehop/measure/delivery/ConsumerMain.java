@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
  * of standard input is the task as JSON. Each further line is a command: {@code open}, {@code
  * window FROM TO}, {@code close}. The end of standard input ends the process. The process prints
  * {@code ready} at its start, {@code opened} after {@code open}, {@code seen N} a few times a
- * second, and a report as JSON after {@code close}.
+ * second, and {@code done} after {@code close}, when the report is in the task's folder.
  */
 public final class ConsumerMain {
 
-  static final String READY = "ready";
+  static final String OPEN = "open";
   static final String OPENED = "opened";
-  static final String SEEN = "seen ";
-  static final String REPORT = "report ";
+  static final String WINDOW = "window";
+  static final String CLOSE = "close";
 
   /** The file of the rows that have arrived. */
   static final String ROWS = "seen";
@@ -91,7 +91,7 @@ public final class ConsumerMain {
     }
 
     private Sample sample() {
-      say.accept(SEEN + log.checker().distinct());
+      say.accept(Children.SEEN + log.checker().distinct());
       EventStream opened = stream;
       Throwable failure = opened == null ? null : opened.failure();
       if (failure != null) {
@@ -133,24 +133,25 @@ public final class ConsumerMain {
   }
 
   private void run(BufferedReader in) throws IOException {
-    say.accept(READY);
+    say.accept(Children.READY);
     String line;
     while ((line = in.readLine()) != null) {
       String[] words = line.split(" ", -1);
       switch (words[0]) {
-        case "open" -> {
+        case OPEN -> {
           open = new Consumption();
           open.open();
           say.accept(OPENED);
         }
-        case "window" ->
+        case WINDOW ->
             Objects.requireNonNull(open)
                 .lags
                 .setWindow(Long.parseLong(words[1]), Long.parseLong(words[2]));
-        case "close" -> {
+        case CLOSE -> {
           ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          say.accept(REPORT + JSON.writeValueAsString(report));
+          JSON.writeValue(task.folder().resolve(Children.REPORT).toFile(), report);
+          say.accept(Children.DONE);
         }
         default -> throw new IOException("unknown command: " + line);
       }

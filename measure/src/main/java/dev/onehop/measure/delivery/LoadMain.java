@@ -24,10 +24,7 @@ import org.bson.BsonTimestamp;
  */
 public final class LoadMain {
 
-  static final String READY = "ready";
   static final String GO = "go";
-  static final String DONE = "done";
-  static final String REPORT = "report.json";
 
   private static final long WARMUP_MILLIS = 3_000;
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -117,13 +114,14 @@ public final class LoadMain {
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
       // The first measurement does not count: it makes the JVM compile the code.
       var unused = measure(0, WARMUP_MILLIS);
-      say.accept(READY);
+      say.accept(Children.READY);
       if (!GO.equals(in.readLine())) {
         return;
       }
       ChildMain.haltAtEnd(in);
-      JSON.writeValue(task.folder().resolve(REPORT).toFile(), measure(1, task.durationMillis()));
-      say.accept(DONE);
+      JSON.writeValue(
+          task.folder().resolve(Children.REPORT).toFile(), measure(1, task.durationMillis()));
+      say.accept(Children.DONE);
     } finally {
       clients.forEach(Client::close);
     }
