@@ -35,11 +35,11 @@ final class ArrivalLog implements EventStream.Sink {
   @FunctionalInterface
   interface Timing {
     /**
-     * Records the time of a row.
+     * Records the time of a row. Several threads may call this method at the same time.
      *
      * @param seenMicros the arrival time of the row, by {@link SteadyClock}
      */
-    void time(int channel, Row row, RawBsonDocument event, long seenMicros);
+    void time(Row row, RawBsonDocument event, long seenMicros);
   }
 
   /**
@@ -55,6 +55,11 @@ final class ArrivalLog implements EventStream.Sink {
     this.total = total;
     this.channels = channels;
     this.timing = timing;
+  }
+
+  /** Creates an empty log for the rows of all channels, in the order of each row. */
+  ArrivalLog(int run, Timing timing) {
+    this(run, false, channel -> true, timing);
   }
 
   @Override
@@ -93,7 +98,7 @@ final class ArrivalLog implements EventStream.Sink {
     lastMicros.accumulateAndGet(now, Math::max);
     if (checker.take(channel, row.number(), row.version())) {
       groups.computeIfAbsent(row.group(), group -> new LongAdder()).increment();
-      timing.time(channel, row, event, now);
+      timing.time(row, event, now);
     }
   }
 

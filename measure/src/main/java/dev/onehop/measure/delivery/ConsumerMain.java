@@ -68,7 +68,7 @@ public final class ConsumerMain {
 
   /** An open stream, and a sampler that closes with the stream. */
   private final class Consumption {
-    private final Lags lags = new Lags(task.point().channels());
+    private final Lags lags = new Lags();
     private final ArrivalLog log = task.log(lags);
     private final long openedMicros = SteadyClock.micros();
     private final Sampler<Sample> sampler = Sampler.start(SAMPLE, this::sample);
@@ -79,8 +79,7 @@ public final class ConsumerMain {
           EventStream.open(
               task.point().source(),
               new StreamRequest(
-                  Clients.settings(task.url()),
-                  task.url().database(),
+                  task.url(),
                   ConsumeBench.COLLECTION,
                   new BsonTimestamp(task.start()),
                   List.of(),

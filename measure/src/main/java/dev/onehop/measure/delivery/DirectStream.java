@@ -79,8 +79,8 @@ final class DirectStream implements EventStream {
 
   private static ShardedChangeStream.Builder builder(StreamRequest request) {
     ShardedChangeStream.Builder stream =
-        ShardedChangeStream.builder(request.settings())
-            .collection(request.database(), request.collection())
+        ShardedChangeStream.builder(Clients.settings(request.url()))
+            .collection(request.url().database(), request.collection())
             .pipeline(request.filter())
             .batchSize(StreamRequest.BATCH)
             .startAtOperationTime(request.start());

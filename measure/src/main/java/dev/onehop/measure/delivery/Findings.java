@@ -4,7 +4,10 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +53,19 @@ final class Findings {
     return findings;
   }
 
+  /** Creates empty findings with times of these names, for each path. */
+  static Map<StreamPath, Findings> ofPaths(String... names) {
+    Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
+    StreamPath.TIMED.forEach(path -> findings.put(path, of(names)));
+    return findings;
+  }
+
+  /** Adds the times of a row that has arrived, as {@link #LATENCY} and {@link #SERVICE}. */
+  void arrived(Row row, long seenMicros) {
+    times(LATENCY).add(seenMicros - row.dueMicros());
+    times(SERVICE).add(seenMicros - row.beganMicros());
+  }
+
   /** Returns the times with a name. */
   Samples times(String name) {
     return Objects.requireNonNull(times.get(name));
@@ -65,6 +81,19 @@ final class Findings {
   void addAll(Findings others) {
     times.forEach((name, samples) -> samples.addAll(others.times(name)));
     faults(others.lost, others.doubled);
+  }
+
+  /** Writes the findings of each path, and returns their summaries. */
+  static List<PropagateMeasurement> write(
+      Map<StreamPath, Findings> found,
+      PropagatePlan.Point point,
+      int processes,
+      int runs,
+      Path folder) {
+    List<PropagateMeasurement> results = new ArrayList<>();
+    found.forEach(
+        (path, its) -> results.add(its.write(point, path.label(), processes, runs, folder)));
+    return results;
   }
 
   /**

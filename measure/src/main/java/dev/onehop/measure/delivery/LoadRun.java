@@ -6,7 +6,6 @@ import dev.onehop.measure.results.PropagateMeasurement;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,11 +14,9 @@ import java.util.Objects;
  * Runs many clients in several processes. The clients bootstrap, write and read at the same time.
  * An instance measures once.
  *
- * @param run the number that marks the rows
- * @param patience the time after which missing rows count as lost
+ * @param signals has the number that marks the rows; the clients write other signals
  */
-record LoadRun(
-    PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
+record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, Session session) {
 
   private static final Duration START = Duration.ofMinutes(3);
 
@@ -35,6 +32,7 @@ record LoadRun(
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
+    Duration patience = signals.patience();
     List<Map<StreamPath, Findings>> reports;
     try (Children clients =
         new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
@@ -55,16 +53,14 @@ record LoadRun(
     for (Map<StreamPath, Findings> its : reports) {
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
     }
-    List<PropagateMeasurement> results = new ArrayList<>();
-    sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));
-    return results;
+    return Findings.write(sum, point, count, 1, folder);
   }
 
   private LoadMain.Task task(int index, int count, Path folder) {
     int first = point.clients() * index / count;
     return new LoadMain.Task(
         session.cluster().url(),
-        run,
+        signals.run(),
         first,
         point.clients() * (index + 1) / count - first,
         point.documents(),
@@ -72,7 +68,7 @@ record LoadRun(
         plan.clientRate(),
         plan.duration().toMillis(),
         plan.await().toMillis(),
-        patience.toMillis(),
+        signals.patience().toMillis(),
         plan.total(),
         folder);
   }

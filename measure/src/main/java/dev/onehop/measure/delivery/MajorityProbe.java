@@ -18,19 +18,19 @@ import org.jspecify.annotations.Nullable;
 final class MajorityProbe implements AutoCloseable {
 
   private final MongoCollection<RawBsonDocument> collection;
-  private final Findings findings;
+  private final Findings findings = Findings.of(Findings.LATENCY, Findings.SERVICE);
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
   private @Nullable Future<?> reading; // only the writing thread uses it
   private volatile boolean closed;
 
-  /**
-   * Creates an idle probe.
-   *
-   * @param findings receives the times of writes, without the writes of the first test
-   */
-  MajorityProbe(MongoCollection<RawBsonDocument> collection, Findings findings) {
+  /** Creates an idle probe. */
+  MajorityProbe(MongoCollection<RawBsonDocument> collection) {
     this.collection = collection.withReadConcern(ReadConcern.MAJORITY);
-    this.findings = findings;
+  }
+
+  /** The times of writes, without the writes of the first test. */
+  Findings findings() {
+    return findings;
   }
 
   /** Starts to follow a write with this last document, if the probe is idle. */
@@ -48,8 +48,7 @@ final class MajorityProbe implements AutoCloseable {
     }
     long seen = SteadyClock.micros();
     if (row.group() > 0) {
-      findings.times(Findings.LATENCY).add(seen - row.dueMicros());
-      findings.times(Findings.SERVICE).add(seen - row.beganMicros());
+      findings.arrived(row, seen);
     }
   }
 

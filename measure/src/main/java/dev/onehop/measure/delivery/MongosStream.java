@@ -2,7 +2,6 @@ package dev.onehop.measure.delivery;
 
 import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCursor;
 import dev.onehop.measure.frame.Parallel;
 import java.time.Duration;
@@ -37,11 +36,11 @@ final class MongosStream implements EventStream {
 
   /** Opens a stream. Its events are not split if the request has no channels. */
   static MongosStream open(StreamRequest request, Sink sink) {
-    MongoClient client = MongoClients.create(request.settings());
+    MongoClient client = Clients.plain(request.url());
     try {
       ChangeStreamIterable<BsonDocument> events =
           client
-              .getDatabase(request.database())
+              .getDatabase(request.url().database())
               .getCollection(request.collection(), BsonDocument.class)
               .watch(request.filter())
               .batchSize(StreamRequest.BATCH)

@@ -112,24 +112,14 @@ public final class PropagateBench
       Session session)
       throws IOException, InterruptedException {
     boolean timed = point.measurement().isPropagation();
-    Subscription.Query query =
-        new Subscription.Query(
-            collection,
-            collection.events(collection.now(), plan.await(), plan.total(), 0),
-            new Signals(
-                run++,
-                timed ? point.bytes() : Row.LEAST_BYTES,
-                List.copyOf(placement.ranges().values())),
-            0,
-            point.measurement() == Measurement.INITIAL_SYNC,
-            patience());
+    int bytes = timed ? point.bytes() : Row.LEAST_BYTES;
+    Signals signals = new Signals(run++, bytes, placement.hashes(), patience());
     return switch (point.measurement()) {
-      case LOAD ->
-          new LoadRun(plan, point, query.signals().run(), query.patience(), session)
-              .measure(folder);
-      case BOOTSTRAP, INITIAL_SYNC -> new Bootstrap(plan, point, query, session).measure(folder);
+      case LOAD -> new LoadRun(plan, point, signals, session).measure(folder);
+      case BOOTSTRAP, INITIAL_SYNC ->
+          new Bootstrap(plan, point, collection, signals, session).measure(folder);
       case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
-          new Propagation(plan, point, query, session).measure(folder);
+          new Propagation(plan, point, collection, signals, session).measure(folder);
     };
   }
 

@@ -53,6 +53,11 @@ public final class RowCollection implements AutoCloseable {
    */
   record Placement(Set<String> shards, ChunkVersion version, SortedMap<String, HashRanges> ranges) {
 
+    /** The hashes of each shard. */
+    List<HashRanges> hashes() {
+      return List.copyOf(ranges.values());
+    }
+
     /**
      * Returns the hashes of all shards except the last shard by name.
      *
@@ -129,10 +134,9 @@ public final class RowCollection implements AutoCloseable {
     var unused = rows().deleteMany(new BsonDocument());
   }
 
-  /** Returns a request for all events of the collection. */
-  StreamRequest events(BsonTimestamp start, @Nullable Duration await, boolean total, int channels) {
-    return new StreamRequest(
-        Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
+  /** Returns a request for all events of the collection, without channels. */
+  StreamRequest events(BsonTimestamp start, Duration await, boolean total) {
+    return new StreamRequest(url, name, start, List.of(), await, total, 0);
   }
 
   /** Returns a cluster time. Every later write has this time or a later time. */

@@ -164,6 +164,11 @@ final class RowWriter implements AutoCloseable {
     return (int) Math.min(before, wanted);
   }
 
+  /** The group of the rows. */
+  int group() {
+    return kind.group();
+  }
+
   /** The number of acknowledged versions of rows so far. */
   long acknowledged() {
     return acknowledged.get();

@@ -48,7 +48,7 @@ class RowCheckerTest {
     ConsumePlan.Point point =
         new ConsumePlan.Point("live", StreamPath.DIRECT, total, channels, processes);
     ClusterUrl url = ClusterUrl.open("mongodb://a/");
-    return new ConsumerMain.Task(url, RUN, point, process, 0, Path.of("")).log(new Lags(channels));
+    return new ConsumerMain.Task(url, RUN, point, process, 0, Path.of("")).log(new Lags());
   }
 
   /** The verdict on events with a fault. The events are split and consumed as in a run. */
