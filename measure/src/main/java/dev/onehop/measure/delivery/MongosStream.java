@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The official driver's change stream through a mongos: one stream, which this process splits into
  * channels.
  */
-final class MongosStream implements EventStream {
+final class MongosStream extends EventStream {
 
   private final MongoClient client;
   private final MongoCursor<RawBsonDocument> cursor;
@@ -24,14 +24,13 @@ final class MongosStream implements EventStream {
   private final Sink sink;
   private final Thread reader = new Thread(this::readUntilClosed, "mongos-stream");
   private volatile boolean closed;
-  private volatile @Nullable Throwable failure;
 
   private MongosStream(
       MongoClient client, MongoCursor<RawBsonDocument> cursor, int channels, Sink sink) {
     this.client = client;
     this.cursor = cursor;
     this.sink = sink;
-    this.split = channels == 0 ? null : new ChannelSplit(channels, sink);
+    this.split = channels == 0 ? null : new ChannelSplit(channels, sink, this::failed);
   }
 
   /** Opens a stream. Its events are not split if the request has no channels. */
@@ -71,7 +70,7 @@ final class MongosStream implements EventStream {
       }
     } catch (RuntimeException e) {
       if (!closed) {
-        failure = e;
+        failed(e);
       }
     } catch (InterruptedException e) {
       // the stream was closed
@@ -89,11 +88,6 @@ final class MongosStream implements EventStream {
       events.add(cursor.next());
     }
     split.take(events);
-  }
-
-  @Override
-  public @Nullable Throwable failure() {
-    return failure == null && split != null ? split.failure() : failure;
   }
 
   @Override

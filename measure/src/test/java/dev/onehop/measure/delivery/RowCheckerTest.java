@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,7 @@ class RowCheckerTest {
   @TempDir private Path folder;
 
   private final RowSet written = new RowSet();
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
   /** The events of every row. A second version of every tenth row follows 100 rows later. */
   private List<RawBsonDocument> events() {
@@ -57,11 +60,12 @@ class RowCheckerTest {
     List<RawBsonDocument> events = events();
     fault.accept(events);
     ArrivalLog log = log(channels, 0, 1, total);
-    try (ChannelSplit split = new ChannelSplit(channels, log)) {
+    try (ChannelSplit split = new ChannelSplit(channels, log, failures::add)) {
       for (int from = 0; from < events.size(); from += 700) {
         split.take(events.subList(from, Math.min(from + 700, events.size())));
       }
     }
+    assertThat(failures).isEmpty();
     RowChecker checker = log.checker();
     Verdict verdict =
         Verdict.of(written, List.of(checker.seen()), checker.doubled(), checker.outOfOrder());
@@ -158,7 +162,7 @@ class RowCheckerTest {
     List<RowSet> seen = new ArrayList<>();
     for (int process = 0; process < 2; process++) {
       ArrivalLog log = log(8, process, 2, false);
-      try (ChannelSplit split = new ChannelSplit(8, log)) {
+      try (ChannelSplit split = new ChannelSplit(8, log, failures::add)) {
         split.take(events.subList(0, 3_000));
         split.take(events.subList(3_000, events.size()));
       }
