@@ -15,13 +15,13 @@ import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
+import dev.onehop.streams.ShardedChangeStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -30,6 +30,7 @@ import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * A collection of rows in the database of a cluster's URL. It uses the official driver.
@@ -86,13 +87,20 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * Waits until change streams can be read. Then shards the collection.
+   * Waits until a change stream can start on the collection, which need not exist. Then shards the
+   * collection.
    *
    * @param chunksPerShard the number of chunks of each shard; more than one makes routing tables
    *     realistic
+   * @throws IllegalArgumentException if the servers are too old for change streams of a missing
+   *     collection
    */
   static void prepare(BenchCluster cluster, String name, int chunksPerShard) {
-    Clients.requireStreams(cluster.url(), name);
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(Clients.settings(cluster.url()))
+            .collection(cluster.url().database(), name)
+            .build();
+    var unused = Mono.from(stream.start()).block();
     cluster.shard(name, bounds(cluster.shardHosts().size() * chunksPerShard));
   }
 
@@ -174,18 +182,20 @@ public final class RowCollection implements AutoCloseable {
       }
       SortedMap<String, HashRanges> placed = new TreeMap<>();
       ranges.forEach((shard, its) -> placed.put(shard, new HashRanges(its)));
-      return new Placement(shards(), table.version(), placed);
+      return new Placement(shards().keySet(), table.version(), placed);
     } catch (MongoException e) {
       throw Failure.run("the routing metadata can't be read: " + Failure.firstLine(e), e);
     }
   }
 
-  private Set<String> shards() {
-    return client
-        .getDatabase("config")
-        .getCollection("shards")
-        .distinct("_id", String.class)
-        .into(new TreeSet<>());
+  /** The members of each shard, as {@code name/host:port[,host:port...]}, by the shard's name. */
+  SortedMap<String, String> shards() {
+    SortedMap<String, String> shards = new TreeMap<>();
+    for (BsonDocument shard :
+        client.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
+      shards.put(shard.getString("_id").getValue(), shard.getString("host").getValue());
+    }
+    return shards;
   }
 
   /** Returns the hash in a bound of a chunk. */
