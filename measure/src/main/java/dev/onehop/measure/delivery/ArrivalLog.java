@@ -4,10 +4,9 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntPredicate;
 import org.bson.RawBsonDocument;
 
@@ -28,8 +27,7 @@ final class ArrivalLog implements EventStream.Sink {
   private final Map<Integer, LongAdder> groups = new ConcurrentHashMap<>();
   private final Map<Long, Long> signals = new ConcurrentHashMap<>();
   private final Map<Integer, String> tokens = new ConcurrentHashMap<>();
-  private final ReadWriteLock taking = new ReentrantReadWriteLock();
-  private boolean closed; // accessed only with the lock of "taking"
+  private final Semaphore taking = new Semaphore(Integer.MAX_VALUE); // without permits if closed
 
   /** Records the times of rows at their first arrival. */
   @FunctionalInterface
@@ -66,16 +64,13 @@ final class ArrivalLog implements EventStream.Sink {
   public void take(int channel, RawBsonDocument event) {
     long now = SteadyClock.micros();
     Row row = channels.test(channel) ? Row.ofEvent(event) : null;
-    if (row == null || row.run() != run) {
+    if (row == null || row.run() != run || !taking.tryAcquire()) {
       return;
     }
-    taking.readLock().lock();
     try {
-      if (!closed) {
-        take(channel, row, event, now);
-      }
+      take(channel, row, event, now);
     } finally {
-      taking.readLock().unlock();
+      taking.release();
     }
   }
 
@@ -145,13 +140,8 @@ final class ArrivalLog implements EventStream.Sink {
     return OptionalLong.of(last);
   }
 
-  /** Waits for running calls of {@link #take}; later calls have no effect. */
+  /** Waits for running calls of {@link #take}; later calls have no effect. To be called once. */
   void close() {
-    taking.writeLock().lock();
-    try {
-      closed = true;
-    } finally {
-      taking.writeLock().unlock();
-    }
+    taking.acquireUninterruptibly(Integer.MAX_VALUE);
   }
 }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
@@ -10,13 +9,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a measurement of {@code onehop propagate} by one path: times by name, and faults.
- * Findings can be written as JSON. Only their samples are thread-safe.
+ * The result of a measurement of {@code onehop propagate} by one path. Findings can be written as
+ * JSON. Thread-safe.
+ *
+ * @param times the times by name
+ * @param lost the number of lost versions
+ * @param doubled the number of versions that arrived again
  */
-final class Findings {
+record Findings(Map<String, Samples> times, AtomicLong lost, AtomicLong doubled) {
 
   /**
    * The name of the main times of a measurement. They last from the time when an object's write was
@@ -37,20 +41,13 @@ final class Findings {
   /** The name of the times of reading snapshots. */
   static final String SNAPSHOT = "snapshot";
 
-  @JsonProperty private final Map<String, Samples> times = new LinkedHashMap<>();
-  @JsonProperty private long lost;
-  @JsonProperty private long doubled;
-
-  /** Only Jackson calls this constructor. */
-  private Findings() {}
-
   /** Creates empty findings with times of these names. */
   static Findings of(String... names) {
-    Findings findings = new Findings();
+    Map<String, Samples> times = new LinkedHashMap<>();
     for (String name : names) {
-      findings.times.put(name, new Samples());
+      times.put(name, new Samples());
     }
-    return findings;
+    return new Findings(times, new AtomicLong(), new AtomicLong());
   }
 
   /** Creates empty findings with times of these names, for each path. */
@@ -73,14 +70,14 @@ final class Findings {
 
   /** Adds numbers of lost and of repeated versions. */
   void faults(long more, long again) {
-    lost += more;
-    doubled += again;
+    lost.addAndGet(more);
+    doubled.addAndGet(again);
   }
 
   /** Adds the times and faults of other findings. */
   void addAll(Findings others) {
     times.forEach((name, samples) -> samples.addAll(others.times(name)));
-    faults(others.lost, others.doubled);
+    faults(others.lost.get(), others.doubled.get());
   }
 
   /** Writes the findings of each path, and returns their summaries. */
@@ -118,8 +115,8 @@ final class Findings {
         summary(SERVICE),
         summary(TEST),
         summary(SNAPSHOT),
-        lost,
-        doubled,
+        lost.get(),
+        doubled.get(),
         0,
         point.folder());
   }

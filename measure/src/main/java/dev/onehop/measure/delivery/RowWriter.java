@@ -39,7 +39,6 @@ final class RowWriter implements AutoCloseable {
   private final Kind kind;
   private final HashRanges hashes;
   private final Lane callers = new Lane();
-  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong nextRow = new AtomicLong();
   private final AtomicLong acknowledged = new AtomicLong();
   private final RowSet versions = new RowSet();
@@ -110,13 +109,13 @@ final class RowWriter implements AutoCloseable {
    * @param atMost the number of rows after which the writer stops
    */
   void start(long atMost) {
-    left.set(atMost);
+    AtomicLong left = new AtomicLong(atMost);
     for (int i = 0; i < THREADS; i++) { // one thread prepares rows while the other waits
       Lane lane = new Lane();
       start(
           () -> {
             int count;
-            while (!stopped && (count = take(BATCH)) > 0) {
+            while (!stopped && (count = (int) Math.min(BATCH, left.getAndAdd(-BATCH))) > 0) {
               lane.write(kind.group(), count, null, true);
             }
             return null;
@@ -153,15 +152,6 @@ final class RowWriter implements AutoCloseable {
   private void start(Callable<@Nullable Void> work) {
     stopped = false;
     running.add(threads.submit(work));
-  }
-
-  /**
-   * Reserves up to {@code wanted} of the rows that remain to be written. Returns the number of
-   * reserved rows.
-   */
-  private int take(int wanted) {
-    long before = left.getAndUpdate(now -> now - Math.min(now, wanted));
-    return (int) Math.min(before, wanted);
   }
 
   /** The group of the rows. */

@@ -1,6 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 /**
  * The clock of a process: the time since 1970 at the start of the process plus the monotonic clock.
@@ -8,8 +9,8 @@ import java.time.Instant;
  */
 final class SteadyClock {
 
-  private static final long START_NANOS;
-  private static final long START_MICROS;
+  /** The nanoseconds from 1970 until the zero of the monotonic clock. */
+  private static final long ZERO_NANOS;
 
   /**
    * The number of attempts to read the wall clock and the monotonic clock at the same moment. The
@@ -18,33 +19,25 @@ final class SteadyClock {
   private static final int READINGS = 16;
 
   static {
-    long nanos = 0;
-    long micros = 0;
+    long zero = 0;
     long closest = Long.MAX_VALUE;
     for (int i = 0; i < READINGS; i++) {
       long before = System.nanoTime();
-      long wall = wallMicros();
+      long wall = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
       long apart = System.nanoTime() - before;
       if (apart < closest) {
         closest = apart;
-        nanos = before;
-        micros = wall;
+        zero = wall - before;
       }
     }
-    START_NANOS = nanos;
-    START_MICROS = micros;
+    ZERO_NANOS = zero;
   }
 
   private SteadyClock() {}
 
-  private static long wallMicros() {
-    Instant now = Instant.now();
-    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
-  }
-
   /** The present time in microseconds. */
   static long micros() {
-    return START_MICROS + (System.nanoTime() - START_NANOS) / 1_000;
+    return (ZERO_NANOS + System.nanoTime()) / 1_000;
   }
 
   /** Waits until a time of this clock. Returns at once if the time is past. */

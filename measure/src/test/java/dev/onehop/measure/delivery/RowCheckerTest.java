@@ -73,13 +73,16 @@ class RowCheckerTest {
     return verdict;
   }
 
+  private static boolean isGood(Verdict verdict) {
+    return verdict.equals(new Verdict(verdict.rows(), 0, 0, 0, 0));
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 128})
   void nothingIsFoundInAStreamThatIsRight(int channels) throws Exception {
     for (boolean total : new boolean[] {false, true}) {
       Verdict verdict = verdict(channels, total, events -> {});
       assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 0));
-      assertThat(verdict.isGood()).isTrue();
     }
   }
 
@@ -88,7 +91,7 @@ class RowCheckerTest {
   void aDroppedEventIsLost(int channels) throws Exception {
     Verdict verdict = verdict(channels, false, events -> events.remove(1_234));
     assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 1, 0, 0, 0));
-    assertThat(verdict.isGood()).isFalse();
+    assertThat(isGood(verdict)).isFalse();
   }
 
   @Test
@@ -123,7 +126,7 @@ class RowCheckerTest {
     Consumer<List<RawBsonDocument>> swap =
         events -> Collections.swap(events, place(events, 401, 1), place(events, 402, 1));
 
-    assertThat(verdict(1, false, swap).isGood()).as("by key").isTrue();
+    assertThat(isGood(verdict(1, false, swap))).as("by key").isTrue();
     assertThat(verdict(1, true, swap).outOfOrder()).as("of all").isPositive();
   }
 
@@ -153,7 +156,7 @@ class RowCheckerTest {
             false,
             events ->
                 events.add(SampleEvents.of(SampleEvents.row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
-    assertThat(verdict.isGood()).isTrue();
+    assertThat(isGood(verdict)).isTrue();
   }
 
   @Test
@@ -172,7 +175,7 @@ class RowCheckerTest {
       seen.add(RowSet.read(its.resolve(ConsumerMain.ROWS)));
     }
 
-    assertThat(Verdict.of(written, seen, 0, 0).isGood()).isTrue();
+    assertThat(isGood(Verdict.of(written, seen, 0, 0))).isTrue();
     assertThat(Verdict.of(written, seen.subList(0, 1), 0, 0).lost()).isPositive();
     assertThat(Verdict.of(written, List.of(seen.get(0), seen.get(1), seen.get(1)), 0, 0).doubled())
         .isPositive();
