@@ -6,9 +6,7 @@ import dev.onehop.streams.Snapshot;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -39,8 +37,7 @@ final class Subscription {
   private final ArrivalLog log;
   private @Nullable List<RawBsonDocument> waiting =
       new ArrayList<>(); // accessed only with this object locked
-  private volatile @Nullable CompletableFuture<EventStream> opening;
-  private @Nullable EventStream stream;
+  private final CompletableFuture<EventStream> stream = new CompletableFuture<>();
   private long readMicros;
   private long liveMicros;
   private int signals;
@@ -116,9 +113,9 @@ final class Subscription {
   /** Subscribes. Returns when all documents were delivered and all earlier writes have arrived. */
   private void subscribe() throws InterruptedException {
     long began = SteadyClock.micros();
-    CompletableFuture<EventStream> opened = readDocuments();
+    readDocuments();
     readMicros = SteadyClock.micros() - began;
-    stream = opened(opened);
+    Parallel.await(stream);
     synchronized (this) {
       List<RawBsonDocument> before = waiting == null ? List.of() : waiting;
       before.forEach(event -> log.take(0, event));
@@ -128,7 +125,7 @@ final class Subscription {
     liveMicros = SteadyClock.micros() - began;
   }
 
-  private CompletableFuture<EventStream> readDocuments() {
+  private void readDocuments() {
     RowCollection rows = query.collection();
     Iterable<RawBsonDocument> documents =
         Flux.from(
@@ -137,7 +134,7 @@ final class Subscription {
                     rows.reactiveRows(),
                     find -> find.filter(query.filter("_id")),
                     (time, read) -> {
-                      opening = open(time);
+                      open(time);
                       return read;
                     }))
             .toIterable(BATCH);
@@ -147,28 +144,20 @@ final class Subscription {
         log.checker().snapshot(row.number(), row.version());
       }
     }
-    return Objects.requireNonNull(opening);
   }
 
   /** Opens the stream of this path while documents are read. */
-  private CompletableFuture<EventStream> open(BsonTimestamp snapshot) {
+  private void open(BsonTimestamp snapshot) {
     StreamRequest after =
         query
             .events()
             .matching(query.filter("documentKey._id"), Snapshot.next(snapshot).clusterTime());
     // A separate thread opens the stream: the opening waits for servers, and the common pool has
     // few threads.
-    return CompletableFuture.supplyAsync(
-        () -> EventStream.open(path, after, (channel, event) -> take(event)),
-        open -> new Thread(open, "stream-opener").start());
-  }
-
-  private static EventStream opened(CompletableFuture<EventStream> opening) {
-    try {
-      return opening.join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException why ? why : e;
-    }
+    var unused =
+        stream.completeAsync(
+            () -> EventStream.open(path, after, (channel, event) -> take(event)),
+            open -> new Thread(open, "stream-opener").start());
   }
 
   private void take(RawBsonDocument event) {
@@ -196,9 +185,7 @@ final class Subscription {
     List<Long> expected = written.numbers(set);
     while (log.signalled(expected).isEmpty()) {
       Thread.sleep(POLL_MILLIS);
-      if (stream != null) {
-        stream.check(path);
-      }
+      stream.join().check(path);
       if (written.areLate(began)) {
         throw Failure.run(
             "the change stream by path %s returned no event of a write for %d s"
@@ -209,12 +196,9 @@ final class Subscription {
   }
 
   private void close() {
-    CompletableFuture<EventStream> begun = opening;
-    if (begun != null) {
-      // If the read has failed, the stream may still be opening. It is then closed as soon as it is
-      // open.
-      var unused = begun.thenAccept(EventStream::close);
-    }
+    // If the read has failed, the stream may still be opening. It is then closed as soon as it is
+    // open.
+    var unused = stream.thenAccept(EventStream::close);
   }
 
   StreamPath path() {
