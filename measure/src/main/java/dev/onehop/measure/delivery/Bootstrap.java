@@ -61,10 +61,7 @@ record Bootstrap(
   }
 
   private RowWriter writer(MongoClient client, int group) {
-    return new RowWriter(
-        collection.rows(client),
-        RowWriter.Kind.changing(signals.run(), group, point.bytes()),
-        HashRanges.all());
+    return RowWriter.changing(collection.rows(client), signals.run(), group, point.bytes());
   }
 
   private void add(Map<StreamPath, Findings> found, int test, List<Subscription> subscriptions) {

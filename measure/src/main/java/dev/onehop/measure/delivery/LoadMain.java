@@ -39,8 +39,8 @@ public final class LoadMain {
    * @param run the number that marks the rows
    * @param firstClient the number of the process's first client
    * @param clients the number of clients in the process
-   * @param documents the number of documents that each client starts with
-   * @param bytes the size of a row in bytes
+   * @param point the point of the measurement, with the number of documents that each client starts
+   *     with
    * @param rate the writes per second of each client
    * @param durationMillis the time for which the clients write
    * @param awaitMillis the time for which servers may wait for events
@@ -53,8 +53,7 @@ public final class LoadMain {
       int run,
       int firstClient,
       int clients,
-      int documents,
-      int bytes,
+      PropagatePlan.Point point,
       double rate,
       long durationMillis,
       long awaitMillis,
@@ -100,7 +99,7 @@ public final class LoadMain {
               Row.LEAST_BYTES,
               clients.get(0).reads().placement().hashes(),
               Duration.ofMillis(task.patienceMillis()));
-      Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
+      Parallel.forEach(clients, client -> client.writer().insert(task.point().documents()));
       // The first measurement does not count: it makes the JVM compile the code.
       var unused = measure(signals, 0, WARMUP_MILLIS);
       say.accept(Children.READY);
@@ -122,10 +121,7 @@ public final class LoadMain {
     RowCollection reads = new RowCollection(task.url(), PropagateBench.COLLECTION);
     return new Client(
         writes,
-        new RowWriter(
-            reads.rows(writes),
-            RowWriter.Kind.changing(task.run(), number, task.bytes()),
-            HashRanges.all()),
+        RowWriter.changing(reads.rows(writes), task.run(), number, task.point().bytes()),
         reads);
   }
 

@@ -5,6 +5,7 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,11 +71,8 @@ record PointRun(
       consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
       long rows = sum(reports(consumers), ConsumerReport::rows);
       if (rows < backlog.count()) {
-        session
-            .progress()
-            .note(
-                "%s: %d of %d rows arrived during the warm-up"
-                    .formatted(point.title(), rows, backlog.count()));
+        String arrived = "%s: %d of %d rows arrived during the warm-up";
+        session.progress().note(arrived.formatted(point.title(), rows, backlog.count()));
       }
       CpuTimes before = session.cluster().cpuTimes();
       long began = System.nanoTime();
@@ -134,6 +132,7 @@ record PointRun(
 
   private void watchUntil(long micros, RowWriter writer, Children consumers)
       throws InterruptedException {
+    Progress progress = session.progress();
     long since = SteadyClock.micros();
     long written = writer.acknowledged();
     long read = consumers.seen();
@@ -144,15 +143,13 @@ record PointRun(
       consumers.check();
       double seconds = (SteadyClock.micros() - since) / 1e6;
       if (seconds >= 1) {
-        session
-            .progress()
-            .state(
-                String.format(
-                    Locale.ROOT,
-                    "%,.0f rows/s written, %,.0f read, %,d behind",
-                    (writer.acknowledged() - written) / seconds,
-                    (consumers.seen() - read) / seconds,
-                    Math.max(0, writer.acknowledged() - consumers.seen())));
+        progress.state(
+            String.format(
+                Locale.ROOT,
+                "%,.0f rows/s written, %,.0f read, %,d behind",
+                (writer.acknowledged() - written) / seconds,
+                (consumers.seen() - read) / seconds,
+                Math.max(0, writer.acknowledged() - consumers.seen())));
         since = SteadyClock.micros();
         written = writer.acknowledged();
         read = consumers.seen();

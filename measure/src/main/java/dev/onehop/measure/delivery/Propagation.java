@@ -153,12 +153,7 @@ final class Propagation {
    */
   private @Nullable Long due(long began, int write) throws InterruptedException {
     Double rate = plan.rate();
-    if (rate == null) {
-      return null;
-    }
-    long due = began + Math.round(write * 1e6 / rate);
-    SteadyClock.sleepUntil(due);
-    return due;
+    return rate == null ? null : (Long) SteadyClock.awaitDue(began, write, rate);
   }
 
   private boolean isComplete(Reading reading, int test) {

@@ -58,13 +58,7 @@ final class RowWriter implements AutoCloseable {
    *     other writes insert a row
    * @param of the number of writes to which {@code replaced} refers
    */
-  record Kind(int run, int group, int bytes, int replaced, int of) {
-
-    /** Returns a kind with which three of four writes replace a row. */
-    static Kind changing(int run, int group, int bytes) {
-      return new Kind(run, group, bytes, 3, 4);
-    }
-  }
+  record Kind(int run, int group, int bytes, int replaced, int of) {}
 
   /**
    * Creates a writer that has written nothing yet.
@@ -76,6 +70,12 @@ final class RowWriter implements AutoCloseable {
     this.collection = collection;
     this.kind = kind;
     this.hashes = hashes;
+  }
+
+  /** Creates a writer that replaces a row in three of four writes. */
+  static RowWriter changing(
+      MongoCollection<RawBsonDocument> collection, int run, int group, int bytes) {
+    return new RowWriter(collection, new Kind(run, group, bytes, 3, 4), HashRanges.all());
   }
 
   /**
@@ -137,8 +137,7 @@ final class RowWriter implements AutoCloseable {
         () -> {
           long issued = 0;
           for (long count = 0; !stopped; count++) {
-            long due = begun + Math.round(count * 1e6 / writes);
-            SteadyClock.sleepUntil(due);
+            long due = SteadyClock.awaitDue(begun, count, writes);
             long until = (long) ((count + 1) * (rows / writes));
             if (until > issued) {
               callers.write(kind.group(), (int) (until - issued), due, true);

@@ -40,11 +40,18 @@ final class SteadyClock {
     return (ZERO_NANOS + System.nanoTime()) / 1_000;
   }
 
-  /** Waits until a time of this clock. Returns at once if the time is past. */
-  static void sleepUntil(long micros) throws InterruptedException {
-    long left = micros - micros();
+  /**
+   * Waits until a moment of a series is due, and returns this moment. Does not wait if it is past.
+   *
+   * @param begun the first moment of the series
+   * @param number the number of the moment, from 0
+   */
+  static long awaitDue(long begun, long number, double perSecond) throws InterruptedException {
+    long due = begun + Math.round(number * 1e6 / perSecond);
+    long left = due - micros();
     if (left > 0) {
       Thread.sleep(left / 1_000, (int) (left % 1_000) * 1_000);
     }
+    return due;
   }
 }
