@@ -32,7 +32,7 @@ record Bootstrap(
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
     boolean whole = point.measurement() == Measurement.INITIAL_SYNC;
-    Map<StreamPath, Findings> found = Findings.ofPaths(Findings.LATENCY, Findings.SNAPSHOT);
+    Map<String, Findings> found = Findings.ofPaths(Findings.LATENCY, Findings.SNAPSHOT);
     try (MongoClient writes = Clients.oneHop(session.cluster().url());
         RowWriter rows = writer(writes, 0);
         RowWriter others = writer(writes, 1)) {
@@ -49,7 +49,7 @@ record Bootstrap(
       for (int test = 0; test <= plan.tests(); test++) {
         session.progress().state("test %d of %d: subscribing".formatted(test, plan.tests()));
         List<Subscription> subscriptions = new ArrayList<>();
-        for (StreamPath path : found.keySet()) {
+        for (StreamPath path : StreamPath.TIMED) {
           subscriptions.add(new Subscription(path, query, test, (row, event, seen) -> {}));
         }
         Subscription.run(
@@ -64,12 +64,12 @@ record Bootstrap(
     return RowWriter.changing(collection.rows(client), signals.run(), group, point.bytes());
   }
 
-  private void add(Map<StreamPath, Findings> found, int test, List<Subscription> subscriptions) {
+  private void add(Map<String, Findings> found, int test, List<Subscription> subscriptions) {
     StringJoiner each = new StringJoiner(", ");
     long slowest = 0;
     for (Subscription its : subscriptions) {
       its.addTo(
-          Objects.requireNonNull(found.get(its.path())), Findings.LATENCY, test > 0);
+          Objects.requireNonNull(found.get(its.path().label())), Findings.LATENCY, test > 0);
       slowest = Math.max(slowest, its.liveMicros());
       each.add(
           "%s %d with %d documents and %d changes"

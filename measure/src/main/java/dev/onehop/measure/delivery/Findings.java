@@ -4,7 +4,6 @@ import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,10 +49,10 @@ record Findings(Map<String, Samples> times, AtomicLong lost, AtomicLong doubled)
     return new Findings(times, new AtomicLong(), new AtomicLong());
   }
 
-  /** Creates empty findings with times of these names, for each path. */
-  static Map<StreamPath, Findings> ofPaths(String... names) {
-    Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
-    StreamPath.TIMED.forEach(path -> findings.put(path, of(names)));
+  /** Creates empty findings with times of these names, by the label of each path. */
+  static Map<String, Findings> ofPaths(String... names) {
+    Map<String, Findings> findings = new LinkedHashMap<>();
+    StreamPath.TIMED.forEach(path -> findings.put(path.label(), of(names)));
     return findings;
   }
 
@@ -80,45 +79,43 @@ record Findings(Map<String, Samples> times, AtomicLong lost, AtomicLong doubled)
     faults(others.lost.get(), others.doubled.get());
   }
 
-  /** Writes the findings of each path, and returns their summaries. */
+  /**
+   * Writes an HdrHistogram log of the times of each path and name, and returns the summaries.
+   *
+   * @param found the findings by the label of their path
+   * @param folder an existing folder
+   */
   static List<PropagateMeasurement> write(
-      Map<StreamPath, Findings> found,
+      Map<String, Findings> found,
       PropagatePlan.Point point,
       int processes,
       int runs,
       Path folder) {
     List<PropagateMeasurement> results = new ArrayList<>();
     found.forEach(
-        (path, its) -> results.add(its.write(point, path.label(), processes, runs, folder)));
+        (path, its) -> {
+          its.times.forEach(
+              (name, samples) -> samples.write(folder.resolve(path + "-" + name + ".hlog")));
+          results.add(
+              new PropagateMeasurement(
+                  point.measurement().label(),
+                  path,
+                  point.clients(),
+                  processes,
+                  point.documents(),
+                  point.batch(),
+                  point.bytes(),
+                  runs,
+                  its.times(LATENCY).summary(),
+                  its.summary(SERVICE),
+                  its.summary(TEST),
+                  its.summary(SNAPSHOT),
+                  its.lost.get(),
+                  its.doubled.get(),
+                  0,
+                  point.folder()));
+        });
     return results;
-  }
-
-  /**
-   * Writes an HdrHistogram log of the times of each name, and returns the summary.
-   *
-   * @param path the label of the path
-   * @param folder an existing folder
-   */
-  PropagateMeasurement write(
-      PropagatePlan.Point point, String path, int processes, int runs, Path folder) {
-    times.forEach((name, samples) -> samples.write(folder.resolve(path + "-" + name + ".hlog")));
-    return new PropagateMeasurement(
-        point.measurement().label(),
-        path,
-        point.clients(),
-        processes,
-        point.documents(),
-        point.batch(),
-        point.bytes(),
-        runs,
-        times(LATENCY).summary(),
-        summary(SERVICE),
-        summary(TEST),
-        summary(SNAPSHOT),
-        lost.get(),
-        doubled.get(),
-        0,
-        point.folder());
   }
 
   private @Nullable LatencySummary summary(String name) {

@@ -82,7 +82,7 @@ public final class LoadMain {
   }
 
   /** Creates empty findings for all paths. */
-  static Map<StreamPath, Findings> nothing() {
+  static Map<String, Findings> nothing() {
     return Findings.ofPaths(
         Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT);
   }
@@ -126,9 +126,9 @@ public final class LoadMain {
   }
 
   /** Measures once, and returns the clients' findings by path. */
-  private Map<StreamPath, Findings> measure(Signals signals, int round, long durationMillis)
+  private Map<String, Findings> measure(Signals signals, int round, long durationMillis)
       throws InterruptedException {
-    Map<StreamPath, Findings> found = nothing();
+    Map<String, Findings> found = nothing();
     List<Subscription> subscriptions = new ArrayList<>();
     for (int i = 0; i < clients.size(); i++) {
       RowCollection reads = clients.get(i).reads();
@@ -140,11 +140,11 @@ public final class LoadMain {
               signals,
               clients.get((i + 1) % clients.size()).writer(),
               false);
-      found.forEach(
-          (path, its) ->
-              subscriptions.add(
-                  new Subscription(
-                      path, query, round, (row, event, seen) -> its.arrived(row, seen))));
+      for (StreamPath path : StreamPath.TIMED) {
+        Findings its = Objects.requireNonNull(found.get(path.label()));
+        subscriptions.add(
+            new Subscription(path, query, round, (row, event, seen) -> its.arrived(row, seen)));
+      }
     }
     Subscription.run(
         subscriptions,
@@ -153,7 +153,7 @@ public final class LoadMain {
         0,
         durationMillis);
     for (Subscription each : subscriptions) {
-      each.addTo(Objects.requireNonNull(found.get(each.path())), Findings.TEST, true);
+      each.addTo(Objects.requireNonNull(found.get(each.path().label())), Findings.TEST, true);
     }
     return found;
   }

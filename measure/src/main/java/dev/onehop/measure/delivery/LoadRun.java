@@ -33,7 +33,7 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
     Duration patience = signals.patience();
-    List<Map<StreamPath, Findings>> reports;
+    List<Map<String, Findings>> reports;
     try (Children clients =
         new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
       session.progress().state("starting clients");
@@ -49,8 +49,8 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
               plan.duration().plus(BESIDES).plus(patience),
               new TypeReference<>() {});
     }
-    Map<StreamPath, Findings> sum = LoadMain.nothing();
-    for (Map<StreamPath, Findings> its : reports) {
+    Map<String, Findings> sum = LoadMain.nothing();
+    for (Map<String, Findings> its : reports) {
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
     }
     return Findings.write(sum, point, count, 1, folder);

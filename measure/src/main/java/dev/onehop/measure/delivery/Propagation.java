@@ -8,6 +8,7 @@ import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import java.nio.file.Path;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -93,23 +94,19 @@ final class Propagation {
       RowSet written = write(collection.rows(writes));
       Thread.sleep(SETTLE_MILLIS);
       check();
-      Map<StreamPath, Findings> found = new EnumMap<>(StreamPath.class);
+      Map<String, Findings> found = new LinkedHashMap<>();
       long expected = (plan.tests() + 1L) * signals.shards().size();
       readings.forEach(
           (path, its) -> {
             its.log.close();
             RowChecker.Verdict verdict = its.log.checker().verdict(written);
             its.findings.faults(verdict.lost() + expected - its.log.signals(), verdict.doubled());
-            found.put(path, its.findings);
+            found.put(path.label(), its.findings);
           });
-      List<PropagateMeasurement> results = Findings.write(found, point, 1, plan.tests(), folder);
       if (withMajority) {
-        results.add(
-            probe
-                .findings()
-                .write(point, PropagateMeasurement.MAJORITY, 1, plan.tests(), folder));
+        found.put(PropagateMeasurement.MAJORITY, probe.findings());
       }
-      return results;
+      return Findings.write(found, point, 1, plan.tests(), folder);
     } finally {
       probe.close();
       readings.values().forEach(each -> each.stream.close());
