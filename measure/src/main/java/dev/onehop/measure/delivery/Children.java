@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /** Child JVMs of one main class, each with a task and a folder. Not thread-safe. */
@@ -20,10 +21,10 @@ final class Children implements AutoCloseable {
   static final String READY = "ready";
 
   /** The line of a process whose report is in its folder. */
-  static final String DONE = "done";
+  private static final String DONE = "done";
 
   /** The file of a report, as JSON. */
-  static final String REPORT = "report.json";
+  private static final String REPORT = "report.json";
 
   /** The start of a line with the number of rows that have arrived at a process so far. */
   static final String SEEN = "seen ";
@@ -68,6 +69,12 @@ final class Children implements AutoCloseable {
       return true;
     }
     return false;
+  }
+
+  /** Writes the report of the calling process, which is a child. */
+  static void report(Path folder, Object report, Consumer<String> say) throws IOException {
+    JSON.writeValue(folder.resolve(REPORT).toFile(), report);
+    say.accept(DONE);
   }
 
   /** Sends a command to all processes. */

@@ -1,6 +1,5 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.delivery.ConsumerReport.Sample;
 import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
@@ -36,7 +35,6 @@ public final class ConsumerMain {
   static final String ROWS = "seen";
 
   private static final Duration SAMPLE = Duration.ofMillis(100);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
   private final Consumer<String> say;
@@ -149,8 +147,7 @@ public final class ConsumerMain {
         case CLOSE -> {
           ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          JSON.writeValue(task.folder().resolve(Children.REPORT).toFile(), report);
-          say.accept(Children.DONE);
+          Children.report(task.folder(), report, say);
         }
         default -> throw new IOException("unknown command: " + line);
       }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.client.MongoClient;
 import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.ChildMain;
@@ -27,7 +26,6 @@ public final class LoadMain {
   static final String GO = "go";
 
   private static final long WARMUP_MILLIS = 3_000;
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
   private final List<Client> clients = new ArrayList<>();
@@ -107,10 +105,7 @@ public final class LoadMain {
         return;
       }
       ChildMain.haltAtEnd(in);
-      JSON.writeValue(
-          task.folder().resolve(Children.REPORT).toFile(),
-          measure(signals, 1, task.durationMillis()));
-      say.accept(Children.DONE);
+      Children.report(task.folder(), measure(signals, 1, task.durationMillis()), say);
     } finally {
       clients.forEach(Client::close);
     }

@@ -1,9 +1,7 @@
 package dev.onehop.measure.delivery;
 
-import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoClients;
@@ -149,15 +147,13 @@ public final class RowCollection implements AutoCloseable {
 
   /** Returns a cluster time. Every later write has this time or a later time. */
   BsonTimestamp now() {
-    try (ClientSession session =
-        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
-      client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
-      BsonTimestamp time = session.getOperationTime();
-      if (time == null) {
-        throw Failure.run("the mongos returns no cluster time", null);
-      }
-      return time;
+    BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+    BsonValue time =
+        client.getDatabase("admin").runCommand(ping, BsonDocument.class).get("operationTime");
+    if (time == null) {
+      throw Failure.run("the mongos returns no cluster time", null);
     }
+    return time.asTimestamp();
   }
 
   /**
