@@ -168,11 +168,6 @@ final class RowWriter implements AutoCloseable {
     return versions;
   }
 
-  /** Whether all started writes have ended. */
-  boolean hasEnded() {
-    return running.stream().allMatch(Future::isDone);
-  }
-
   /**
    * Checks that no write has failed.
    *
@@ -225,7 +220,7 @@ final class RowWriter implements AutoCloseable {
                 ? new Row(kind.run(), group, nextRow.getAndIncrement(), 1, due, began)
                 : new Row(
                     kind.run(), known.group(), known.number(), known.version() + 1, due, began);
-        RawBsonDocument document = row.document(hash(hashes, row), kind.bytes());
+        RawBsonDocument document = row.document(hashes, kind.bytes());
         inserted += known == null ? 1 : 0;
         writes.add(
             known == null
@@ -260,10 +255,5 @@ final class RowWriter implements AutoCloseable {
     } catch (MongoException e) {
       throw Failure.run("writing failed: " + Failure.firstLine(e), e);
     }
-  }
-
-  /** Returns the hash of a row, which depends on its group and number. */
-  static int hash(HashRanges hashes, Row row) {
-    return hashes.hash(row.number() + ((long) row.group() << 32));
   }
 }

@@ -56,7 +56,7 @@ record Signals(int run, int bytes, List<HashRanges> shards, Duration patience) {
     for (long number : numbers(set)) {
       Row row = new Row(run, group, number, 1, dueMicros, began);
       HashRanges hashes = shards.get(documents.size());
-      documents.add(row.document(RowWriter.hash(hashes, row), bytes));
+      documents.add(row.document(hashes, bytes));
       if (documents.size() == shards.size()) {
         listener.accept(documents.get(documents.size() - 1), row);
       }
