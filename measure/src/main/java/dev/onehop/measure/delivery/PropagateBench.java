@@ -88,7 +88,16 @@ public final class PropagateBench
         noops = NoopIntervals.read(session.cluster().url(), collection.shards());
         collection.clear();
         RowCollection.Placement before = collection.placement();
-        List<PropagateMeasurement> found = measure(point, collection, before, folder, session);
+        int bytes = point.measurement().isPropagation() ? point.bytes() : Row.LEAST_BYTES;
+        Signals signals = new Signals(run++, bytes, before.hashes(), patience());
+        List<PropagateMeasurement> found =
+            switch (point.measurement()) {
+              case LOAD -> new LoadRun(plan, point, signals, session).measure(folder);
+              case BOOTSTRAP, INITIAL_SYNC ->
+                  new Bootstrap(plan, point, collection, signals, session).measure(folder);
+              case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
+                  new Propagation(plan, point, collection, signals, session).measure(folder);
+            };
         if (collection.placement().equals(before)
             || found.stream().anyMatch(each -> each.faults() > 0)) {
           collection.clear();
@@ -104,25 +113,6 @@ public final class PropagateBench
         "shards or chunks of %s changed in each of %d attempts; stop the balancer for this collection"
             .formatted(COLLECTION, MOST_ATTEMPTS),
         null);
-  }
-
-  private List<PropagateMeasurement> measure(
-      PropagatePlan.Point point,
-      RowCollection collection,
-      RowCollection.Placement placement,
-      Path folder,
-      Session session)
-      throws IOException, InterruptedException {
-    boolean timed = point.measurement().isPropagation();
-    int bytes = timed ? point.bytes() : Row.LEAST_BYTES;
-    Signals signals = new Signals(run++, bytes, placement.hashes(), patience());
-    return switch (point.measurement()) {
-      case LOAD -> new LoadRun(plan, point, signals, session).measure(folder);
-      case BOOTSTRAP, INITIAL_SYNC ->
-          new Bootstrap(plan, point, collection, signals, session).measure(folder);
-      case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
-          new Propagation(plan, point, collection, signals, session).measure(folder);
-    };
   }
 
   /**

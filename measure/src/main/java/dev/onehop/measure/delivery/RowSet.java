@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
@@ -21,7 +21,7 @@ final class RowSet {
   private static final int SEGMENT_BITS = 18;
   private static final int SEGMENT = 1 << SEGMENT_BITS;
 
-  private final NavigableMap<Integer, byte[]> segments = new ConcurrentSkipListMap<>();
+  private final ConcurrentNavigableMap<Integer, byte[]> segments = new ConcurrentSkipListMap<>();
 
   /** Returns a row's byte, as a number from 0 to 255. */
   int get(long row) {
