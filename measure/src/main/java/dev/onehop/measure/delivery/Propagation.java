@@ -29,12 +29,6 @@ final class Propagation {
   /** The interval of progress reports, in microseconds. */
   private static final long SHOW_MICROS = 250_000;
 
-  /**
-   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
-   * counted.
-   */
-  private static final long SETTLE_MILLIS = 200;
-
   private final PropagatePlan plan;
   private final PropagatePlan.Point point;
   private final RowCollection collection;
@@ -92,7 +86,7 @@ final class Propagation {
         readings.put(path, Reading.open(path, events, signals.run()));
       }
       RowSet written = write(collection.rows(writes));
-      Thread.sleep(SETTLE_MILLIS);
+      Thread.sleep(Subscription.SETTLE_MILLIS);
       check();
       Map<String, Findings> found = new LinkedHashMap<>();
       long expected = (plan.tests() + 1L) * signals.shards().size();

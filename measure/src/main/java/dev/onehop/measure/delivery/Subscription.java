@@ -29,7 +29,7 @@ final class Subscription {
    * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
    * counted.
    */
-  private static final long SETTLE_MILLIS = 200;
+  static final long SETTLE_MILLIS = 200;
 
   private final StreamPath path;
   private final Query query;
