@@ -52,8 +52,7 @@ record Bootstrap(
         for (StreamPath path : StreamPath.TIMED) {
           subscriptions.add(new Subscription(path, query, test, (row, event, seen) -> {}));
         }
-        Subscription.run(
-            subscriptions, writers, WRITES_PER_SECOND, WRITING_MILLIS, WRITING_MILLIS);
+        Subscription.run(subscriptions, writers, WRITES_PER_SECOND, WRITING_MILLIS, WRITING_MILLIS);
         add(found, test, subscriptions);
       }
     }
@@ -68,8 +67,7 @@ record Bootstrap(
     StringJoiner each = new StringJoiner(", ");
     long slowest = 0;
     for (Subscription its : subscriptions) {
-      its.addTo(
-          Objects.requireNonNull(found.get(its.path().label())), Findings.LATENCY, test > 0);
+      its.addTo(Objects.requireNonNull(found.get(its.path().label())), Findings.LATENCY, test > 0);
       slowest = Math.max(slowest, its.liveMicros());
       each.add(
           "%s %d with %d documents and %d changes"

@@ -81,8 +81,7 @@ public final class LoadMain {
 
   /** Creates empty findings for all paths. */
   static Map<String, Findings> nothing() {
-    return Findings.ofPaths(
-        Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT);
+    return Findings.ofPaths(Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT);
   }
 
   private void run(BufferedReader in, Consumer<String> say)

@@ -34,8 +34,7 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
     int count = Math.min(plan.processes(), point.clients());
     Duration patience = signals.patience();
     List<Map<String, Findings>> reports;
-    try (Children clients =
-        new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
+    try (Children clients = new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
       session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
         Path its = folder.resolve("process-" + i);
@@ -45,9 +44,7 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
       session.progress().state("bootstrapping, writing, listening");
       reports =
           clients.reports(
-              LoadMain.GO,
-              plan.duration().plus(BESIDES).plus(patience),
-              new TypeReference<>() {});
+              LoadMain.GO, plan.duration().plus(BESIDES).plus(patience), new TypeReference<>() {});
     }
     Map<String, Findings> sum = LoadMain.nothing();
     for (Map<String, Findings> its : reports) {

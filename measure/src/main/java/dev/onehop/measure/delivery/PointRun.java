@@ -125,8 +125,7 @@ record PointRun(
       consumers.awaitRows(rows, seen -> showRead("catching up, ", seen, rows));
       Thread.sleep(SETTLE_MILLIS);
       List<ConsumerReport> reports = reports(consumers);
-      return result(
-          reports, new WindowStats(reports, from, to), use, writer.versions(), written);
+      return result(reports, new WindowStats(reports, from, to), use, writer.versions(), written);
     }
   }
 

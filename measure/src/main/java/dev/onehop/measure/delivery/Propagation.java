@@ -112,8 +112,7 @@ final class Propagation {
    * acknowledged rows.
    */
   private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
-    BiConsumer<RawBsonDocument, Row> listener =
-        withMajority ? probe::begins : (last, row) -> {};
+    BiConsumer<RawBsonDocument, Row> listener = withMajority ? probe::begins : (last, row) -> {};
     try (RowWriter writer =
         new RowWriter(
             rows, new RowWriter.Kind(signals.run(), 0, point.bytes(), 0, 1), HashRanges.all())) {

@@ -10,7 +10,7 @@ import java.time.temporal.ChronoUnit;
 final class SteadyClock {
 
   /** The nanoseconds from 1970 until the zero of the monotonic clock. */
-  private static final long ZERO_NANOS;
+  private static final long ZERO_NANOS = zero();
 
   /**
    * The number of attempts to read the wall clock and the monotonic clock at the same moment. The
@@ -18,7 +18,9 @@ final class SteadyClock {
    */
   private static final int READINGS = 16;
 
-  static {
+  private SteadyClock() {}
+
+  private static long zero() {
     long zero = 0;
     long closest = Long.MAX_VALUE;
     for (int i = 0; i < READINGS; i++) {
@@ -30,10 +32,8 @@ final class SteadyClock {
         zero = wall - before;
       }
     }
-    ZERO_NANOS = zero;
+    return zero;
   }
-
-  private SteadyClock() {}
 
   /** The present time in microseconds. */
   static long micros() {

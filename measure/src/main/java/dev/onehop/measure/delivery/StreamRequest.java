@@ -41,12 +41,6 @@ record StreamRequest(
    */
   StreamRequest matching(BsonDocument query, BsonTimestamp from) {
     return new StreamRequest(
-        url,
-        collection,
-        from,
-        List.of(new BsonDocument("$match", query)),
-        await,
-        total,
-        channels);
+        url, collection, from, List.of(new BsonDocument("$match", query)), await, total, channels);
   }
 }

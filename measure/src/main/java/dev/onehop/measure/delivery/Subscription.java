@@ -180,8 +180,7 @@ final class Subscription {
     long began = SteadyClock.micros();
     int set = firstSignals + signals++;
     Signals written = query.signals();
-    written.write(
-        query.collection().rows(), query.writer().group(), set, began, (last, row) -> {});
+    written.write(query.collection().rows(), query.writer().group(), set, began, (last, row) -> {});
     List<Long> expected = written.numbers(set);
     while (log.signalled(expected).isEmpty()) {
       Thread.sleep(POLL_MILLIS);

@@ -15,8 +15,7 @@ import java.util.function.ToLongFunction;
  * @param toTheEnd whether the window ends with the consumers' last row. The consumers do no work
  *     after this row, so the first sample after the window has the figures of the window's end
  */
-record WindowStats(
-    List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
+record WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
