@@ -67,9 +67,10 @@ final class Lags implements ArrivalLog.Timing {
     write(HdrLogs.file(folder, ConsumePoint.SINCE_ISSUED_LOG), sinceIssued);
   }
 
-  private static void write(Path file, Histogram lags) {
-    lags.setStartTimeStamp(SteadyClock.micros() / 1_000);
-    lags.setEndTimeStamp(lags.getStartTimeStamp());
-    HdrLogs.write(file, lags);
+  /** Writes times as an HdrHistogram log whose one interval is the present moment. */
+  static void write(Path file, Histogram times) {
+    times.setStartTimeStamp(SteadyClock.micros() / 1_000);
+    times.setEndTimeStamp(times.getStartTimeStamp());
+    HdrLogs.write(file, times);
   }
 }
