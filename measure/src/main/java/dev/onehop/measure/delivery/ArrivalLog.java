@@ -4,10 +4,9 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntPredicate;
 import org.bson.RawBsonDocument;
 
@@ -28,18 +27,17 @@ final class ArrivalLog implements EventStream.Sink {
   private final Map<Integer, LongAdder> groups = new ConcurrentHashMap<>();
   private final Map<Long, Long> signals = new ConcurrentHashMap<>();
   private final Map<Integer, String> tokens = new ConcurrentHashMap<>();
-  private final ReadWriteLock taking = new ReentrantReadWriteLock();
-  private boolean closed; // accessed only with the lock of "taking"
+  private final Semaphore taking = new Semaphore(Integer.MAX_VALUE); // without permits if closed
 
   /** Records the times of rows at their first arrival. */
   @FunctionalInterface
   interface Timing {
     /**
-     * Records the time of a row.
+     * Records the time of a row. Several threads may call this method at the same time.
      *
      * @param seenMicros the arrival time of the row, by {@link SteadyClock}
      */
-    void time(int channel, Row row, RawBsonDocument event, long seenMicros);
+    void time(Row row, RawBsonDocument event, long seenMicros);
   }
 
   /**
@@ -57,20 +55,22 @@ final class ArrivalLog implements EventStream.Sink {
     this.timing = timing;
   }
 
+  /** Creates an empty log for the rows of all channels, in the order of each row. */
+  ArrivalLog(int run, Timing timing) {
+    this(run, false, channel -> true, timing);
+  }
+
   @Override
   public void take(int channel, RawBsonDocument event) {
     long now = SteadyClock.micros();
     Row row = channels.test(channel) ? Row.ofEvent(event) : null;
-    if (row == null || row.run() != run) {
+    if (row == null || row.run() != run || !taking.tryAcquire()) {
       return;
     }
-    taking.readLock().lock();
     try {
-      if (!closed) {
-        take(channel, row, event, now);
-      }
+      take(channel, row, event, now);
     } finally {
-      taking.readLock().unlock();
+      taking.release();
     }
   }
 
@@ -93,7 +93,7 @@ final class ArrivalLog implements EventStream.Sink {
     lastMicros.accumulateAndGet(now, Math::max);
     if (checker.take(channel, row.number(), row.version())) {
       groups.computeIfAbsent(row.group(), group -> new LongAdder()).increment();
-      timing.time(channel, row, event, now);
+      timing.time(row, event, now);
     }
   }
 
@@ -140,13 +140,8 @@ final class ArrivalLog implements EventStream.Sink {
     return OptionalLong.of(last);
   }
 
-  /** Waits for running calls of {@link #take}; later calls have no effect. */
+  /** Waits for running calls of {@link #take}; later calls have no effect. To be called once. */
   void close() {
-    taking.writeLock().lock();
-    try {
-      closed = true;
-    } finally {
-      taking.writeLock().unlock();
-    }
+    taking.acquireUninterruptibly(Integer.MAX_VALUE);
   }
 }

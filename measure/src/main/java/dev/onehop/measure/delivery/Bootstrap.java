@@ -5,10 +5,11 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.StringJoiner;
+import org.bson.BsonTimestamp;
 
 /**
  * Measures the time from the start of a subscription until it is live, while writers write. A test
@@ -16,9 +17,11 @@ import java.util.StringJoiner;
  * An instance measures once.
  */
 record Bootstrap(
-    PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
-
-  private static final int OTHERS = 1;
+    PropagatePlan plan,
+    PropagatePlan.Point point,
+    RowCollection collection,
+    Signals signals,
+    Session session) {
 
   /** The writes per second of each writer. */
   private static final double WRITES_PER_SECOND = 200;
@@ -28,53 +31,48 @@ record Bootstrap(
 
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
-    Map<StreamPath, Findings> found = new EnumMap<>(StreamPath.class);
-    StreamPath.TIMED.forEach(
-        path -> found.put(path, Findings.of(Findings.LATENCY, Findings.SNAPSHOT)));
+    boolean whole = point.measurement() == Measurement.INITIAL_SYNC;
+    Map<String, Findings> found = Findings.ofPaths(Findings.LATENCY, Findings.SNAPSHOT);
     try (MongoClient writes = Clients.oneHop(session.cluster().url());
-        RowWriter rows = writer(writes, query.group());
-        RowWriter others = writer(writes, OTHERS)) {
+        RowWriter rows = writer(writes, 0);
+        RowWriter others = writer(writes, 1)) {
+      Subscription.Query query =
+          new Subscription.Query(
+              collection,
+              collection.events(new BsonTimestamp(), plan.await(), plan.total()),
+              signals,
+              rows,
+              whole);
       session.progress().state("inserting");
-      List<RowWriter> writers = query.whole() ? List.of(rows) : List.of(rows, others);
+      List<RowWriter> writers = whole ? List.of(rows) : List.of(rows, others);
       writers.forEach(writer -> writer.insert(point.documents()));
       for (int test = 0; test <= plan.tests(); test++) {
         session.progress().state("test %d of %d: subscribing".formatted(test, plan.tests()));
-        try (Subscribers subscribers = new Subscribers(query, test)) {
-          Subscribers.run(
-              writers, WRITES_PER_SECOND, List.of(subscribers), WRITING_MILLIS, WRITING_MILLIS);
-          add(found, test, subscribers, rows.versions());
+        List<Subscription> subscriptions = new ArrayList<>();
+        for (StreamPath path : StreamPath.TIMED) {
+          subscriptions.add(new Subscription(path, query, test, (row, event, seen) -> {}));
         }
+        Subscription.run(subscriptions, writers, WRITES_PER_SECOND, WRITING_MILLIS, WRITING_MILLIS);
+        add(found, test, subscriptions);
       }
     }
-    List<PropagateMeasurement> results = new ArrayList<>();
-    found.forEach(
-        (path, its) -> results.add(its.write(point, path.label(), 1, plan.tests(), folder)));
-    return results;
+    return Findings.write(found, point, 1, plan.tests(), folder);
   }
 
   private RowWriter writer(MongoClient client, int group) {
-    return new RowWriter(
-        query.collection().rows(client),
-        RowWriter.Kind.changing(query.signals().run(), group, point.bytes()),
-        HashRanges.all());
+    return RowWriter.changing(collection.rows(client), signals.run(), group, point.bytes());
   }
 
-  private void add(
-      Map<StreamPath, Findings> found, int test, Subscribers subscribers, RowSet written) {
+  private void add(Map<String, Findings> found, int test, List<Subscription> subscriptions) {
     StringJoiner each = new StringJoiner(", ");
     long slowest = 0;
-    for (Map.Entry<StreamPath, Findings> path : found.entrySet()) {
-      Subscription its = subscribers.by(path.getKey());
-      subscribers.addFaults(path.getKey(), written, path.getValue());
-      if (test > 0) {
-        path.getValue().times(Findings.LATENCY).add(its.liveMicros());
-        path.getValue().times(Findings.SNAPSHOT).add(its.readMicros());
-      }
+    for (Subscription its : subscriptions) {
+      its.addTo(Objects.requireNonNull(found.get(its.path().label())), Findings.LATENCY, test > 0);
       slowest = Math.max(slowest, its.liveMicros());
       each.add(
           "%s %d with %d documents and %d changes"
               .formatted(
-                  path.getKey().label(),
+                  its.path().label(),
                   Math.round(its.liveMicros() / 1000.0),
                   its.checker().read(),
                   its.checker().distinct()));

@@ -3,12 +3,13 @@ package dev.onehop.measure.delivery;
 import dev.onehop.streams.channel.Channels;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Splits a mongos' stream into the same channels as OneHop's own stream, and delivers each
@@ -30,16 +31,18 @@ final class ChannelSplit implements AutoCloseable {
   private final EventStream.Sink sink;
   private final Semaphore room = new Semaphore(MOST_WAITING);
   private final List<ExecutorService> threads = new ArrayList<>();
-  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private final Consumer<Throwable> onFailure;
 
   /**
    * Creates a split without events.
    *
    * @param count the number of channels
+   * @param onFailure receives the failures of the sink
    */
-  ChannelSplit(int count, EventStream.Sink sink) {
+  ChannelSplit(int count, EventStream.Sink sink, Consumer<Throwable> onFailure) {
     this.count = count;
     this.sink = sink;
+    this.onFailure = onFailure;
     int most = Math.min(count, 2 * Runtime.getRuntime().availableProcessors());
     for (int i = 0; i < most; i++) {
       threads.add(Executors.newSingleThreadExecutor());
@@ -52,23 +55,13 @@ final class ChannelSplit implements AutoCloseable {
    * @param events at most {@link #MOST_AT_ONCE} events; events without a document key are left out
    */
   void take(List<RawBsonDocument> events) throws InterruptedException {
-    List<List<RawBsonDocument>> parts = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      parts.add(new ArrayList<>());
-    }
-    for (RawBsonDocument event : events) {
-      int channel = Channels.of(event, count);
-      if (channel != Channels.ALL) {
-        parts.get(channel).add(event);
-      }
-    }
-    for (int i = 0; i < count; i++) {
-      int channel = i;
-      List<RawBsonDocument> part = parts.get(i);
-      if (!part.isEmpty()) {
-        room.acquire(part.size());
-        threads.get(i % threads.size()).execute(() -> handOn(channel, part));
-      }
+    Map<Integer, List<RawBsonDocument>> parts =
+        events.stream().collect(Collectors.groupingBy(event -> Channels.of(event, count)));
+    parts.remove(Channels.ALL);
+    for (Map.Entry<Integer, List<RawBsonDocument>> part : parts.entrySet()) {
+      int channel = part.getKey();
+      room.acquire(part.getValue().size());
+      threads.get(channel % threads.size()).execute(() -> handOn(channel, part.getValue()));
     }
   }
 
@@ -76,15 +69,10 @@ final class ChannelSplit implements AutoCloseable {
     try {
       part.forEach(event -> sink.take(channel, event));
     } catch (RuntimeException | Error e) {
-      failure.compareAndSet(null, e);
+      onFailure.accept(e);
     } finally {
       room.release(part.size());
     }
-  }
-
-  /** The failure of the sink; null if there is none. */
-  @Nullable Throwable failure() {
-    return failure.get();
   }
 
   /** Waits until all events are delivered. */

@@ -5,8 +5,6 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.routing.OneHop;
-import dev.onehop.streams.ShardedChangeStream;
-import reactor.core.publisher.Mono;
 
 /** Creates clients of the measured cluster. The caller closes them. */
 final class Clients {
@@ -26,21 +24,5 @@ final class Clients {
   /** Creates a client with OneHop. Its writes go to a mongos near the owner. */
   static MongoClient oneHop(ClusterUrl url) {
     return OneHop.builder(url.secret()).applyToClientSettings(url::trust).client(MongoClient.class);
-  }
-
-  /**
-   * Waits until a change stream can start on a collection. The collection need not exist.
-   *
-   * @throws IllegalArgumentException if the servers are too old for change streams of a missing
-   *     collection
-   */
-  static void requireStreams(ClusterUrl url, String collection) {
-    var unused =
-        Mono.from(
-                ShardedChangeStream.builder(settings(url))
-                    .collection(url.database(), collection)
-                    .build()
-                    .start())
-            .block();
   }
 }

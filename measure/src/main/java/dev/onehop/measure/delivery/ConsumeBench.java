@@ -74,8 +74,9 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
           RowWriter writer = writer(collection, run, HashRanges.all())) {
         BsonTimestamp start = collection.now();
         writer.start(plan.rows());
-        while (!writer.hasEnded()) {
+        while (writer.acknowledged() < plan.rows()) {
           Thread.sleep(100);
+          writer.check();
           progress.state(writer.acknowledged() + " of " + plan.rows());
         }
         writer.stop();

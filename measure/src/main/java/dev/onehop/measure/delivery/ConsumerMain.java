@@ -1,6 +1,5 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.delivery.ConsumerReport.Sample;
 import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
@@ -23,20 +22,19 @@ import org.jspecify.annotations.Nullable;
  * of standard input is the task as JSON. Each further line is a command: {@code open}, {@code
  * window FROM TO}, {@code close}. The end of standard input ends the process. The process prints
  * {@code ready} at its start, {@code opened} after {@code open}, {@code seen N} a few times a
- * second, and a report as JSON after {@code close}.
+ * second, and {@code done} after {@code close}, when the report is in the task's folder.
  */
 public final class ConsumerMain {
 
-  static final String READY = "ready";
+  static final String OPEN = "open";
   static final String OPENED = "opened";
-  static final String SEEN = "seen ";
-  static final String REPORT = "report ";
+  static final String WINDOW = "window";
+  static final String CLOSE = "close";
 
   /** The file of the rows that have arrived. */
   static final String ROWS = "seen";
 
   private static final Duration SAMPLE = Duration.ofMillis(100);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
   private final Consumer<String> say;
@@ -68,7 +66,7 @@ public final class ConsumerMain {
 
   /** An open stream, and a sampler that closes with the stream. */
   private final class Consumption {
-    private final Lags lags = new Lags(task.point().channels());
+    private final Lags lags = new Lags();
     private final ArrivalLog log = task.log(lags);
     private final long openedMicros = SteadyClock.micros();
     private final Sampler<Sample> sampler = Sampler.start(SAMPLE, this::sample);
@@ -79,8 +77,7 @@ public final class ConsumerMain {
           EventStream.open(
               task.point().source(),
               new StreamRequest(
-                  Clients.settings(task.url()),
-                  task.url().database(),
+                  task.url(),
                   ConsumeBench.COLLECTION,
                   new BsonTimestamp(task.start()),
                   List.of(),
@@ -91,7 +88,7 @@ public final class ConsumerMain {
     }
 
     private Sample sample() {
-      say.accept(SEEN + log.checker().distinct());
+      say.accept(Children.SEEN + log.checker().distinct());
       EventStream opened = stream;
       Throwable failure = opened == null ? null : opened.failure();
       if (failure != null) {
@@ -133,24 +130,24 @@ public final class ConsumerMain {
   }
 
   private void run(BufferedReader in) throws IOException {
-    say.accept(READY);
+    say.accept(Children.READY);
     String line;
     while ((line = in.readLine()) != null) {
       String[] words = line.split(" ", -1);
       switch (words[0]) {
-        case "open" -> {
+        case OPEN -> {
           open = new Consumption();
           open.open();
           say.accept(OPENED);
         }
-        case "window" ->
+        case WINDOW ->
             Objects.requireNonNull(open)
                 .lags
                 .setWindow(Long.parseLong(words[1]), Long.parseLong(words[2]));
-        case "close" -> {
+        case CLOSE -> {
           ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          say.accept(REPORT + JSON.writeValueAsString(report));
+          Children.report(task.folder(), report, say);
         }
         default -> throw new IOException("unknown command: " + line);
       }

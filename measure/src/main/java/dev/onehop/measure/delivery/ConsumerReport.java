@@ -24,11 +24,6 @@ record ConsumerReport(
     long negative,
     List<Sample> samples) {
 
-  /** Replaces null by an empty list: JSON without samples has no list. */
-  ConsumerReport {
-    samples = samples == null ? List.of() : List.copyOf(samples);
-  }
-
   /**
    * A sample.
    *

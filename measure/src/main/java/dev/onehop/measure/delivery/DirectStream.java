@@ -7,7 +7,6 @@ import dev.onehop.streams.channel.ChangeChannels;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -15,13 +14,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** OneHop's change stream of each shard: in arrival order, sorted, or split into channels. */
-final class DirectStream implements EventStream {
+final class DirectStream extends EventStream {
 
   private static final Duration OPENING = Duration.ofSeconds(60);
 
   private final Disposable.Composite subscriptions = Disposables.composite();
   private final Runnable release;
-  private volatile @Nullable Throwable failure;
 
   /**
    * @param release releases the shared resources of the subscriptions; called after these have
@@ -79,8 +77,8 @@ final class DirectStream implements EventStream {
 
   private static ShardedChangeStream.Builder builder(StreamRequest request) {
     ShardedChangeStream.Builder stream =
-        ShardedChangeStream.builder(request.settings())
-            .collection(request.database(), request.collection())
+        ShardedChangeStream.builder(Clients.settings(request.url()))
+            .collection(request.url().database(), request.collection())
             .pipeline(request.filter())
             .batchSize(StreamRequest.BATCH)
             .startAtOperationTime(request.start());
@@ -94,14 +92,9 @@ final class DirectStream implements EventStream {
             Flux.from(events)
                 .subscribe(
                     event -> {},
-                    error -> failure = error,
-                    () -> failure = new IllegalStateException("the change stream has ended")));
+                    this::failed,
+                    () -> failed(new IllegalStateException("the change stream has ended"))));
     return this;
-  }
-
-  @Override
-  public @Nullable Throwable failure() {
-    return failure;
   }
 
   @Override

@@ -5,7 +5,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /** An open change stream. */
-interface EventStream extends AutoCloseable {
+abstract class EventStream implements AutoCloseable {
+
+  private volatile @Nullable Throwable failure;
 
   /** Takes events. */
   @FunctionalInterface
@@ -30,16 +32,23 @@ interface EventStream extends AutoCloseable {
     };
   }
 
+  /** Notes a failure that has ended the stream. */
+  final void failed(Throwable why) {
+    failure = why;
+  }
+
   /** The failure that ended the stream; null if there is none. */
-  @Nullable Throwable failure();
+  final @Nullable Throwable failure() {
+    return failure;
+  }
 
   /**
    * Checks that the stream has not failed.
    *
    * @throws Failure with the reason of a failure
    */
-  default void check(StreamPath path) {
-    Throwable why = failure();
+  final void check(StreamPath path) {
+    Throwable why = failure;
     if (why != null) {
       throw Failure.run(
           "the change stream by path " + path.label() + " failed: " + Failure.firstLine(why), why);
@@ -48,5 +57,5 @@ interface EventStream extends AutoCloseable {
 
   /** Closes the stream. The sink may still receive events that are in flight. */
   @Override
-  void close();
+  public abstract void close();
 }

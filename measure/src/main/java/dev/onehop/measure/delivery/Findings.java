@@ -1,19 +1,25 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a measurement of {@code onehop propagate} by one path: times by name, and faults.
- * Findings can be written as JSON. Only their samples are thread-safe.
+ * The result of a measurement of {@code onehop propagate} by one path. Findings can be written as
+ * JSON. Thread-safe.
+ *
+ * @param times the times by name
+ * @param lost the number of lost versions
+ * @param doubled the number of versions that arrived again
  */
-final class Findings {
+record Findings(Map<String, Samples> times, AtomicLong lost, AtomicLong doubled) {
 
   /**
    * The name of the main times of a measurement. They last from the time when an object's write was
@@ -34,20 +40,26 @@ final class Findings {
   /** The name of the times of reading snapshots. */
   static final String SNAPSHOT = "snapshot";
 
-  @JsonProperty private final Map<String, Samples> times = new LinkedHashMap<>();
-  @JsonProperty private long lost;
-  @JsonProperty private long doubled;
-
-  /** Only Jackson calls this constructor. */
-  private Findings() {}
-
   /** Creates empty findings with times of these names. */
   static Findings of(String... names) {
-    Findings findings = new Findings();
+    Map<String, Samples> times = new LinkedHashMap<>();
     for (String name : names) {
-      findings.times.put(name, new Samples());
+      times.put(name, new Samples());
     }
+    return new Findings(times, new AtomicLong(), new AtomicLong());
+  }
+
+  /** Creates empty findings with times of these names, by the label of each path. */
+  static Map<String, Findings> ofPaths(String... names) {
+    Map<String, Findings> findings = new LinkedHashMap<>();
+    StreamPath.TIMED.forEach(path -> findings.put(path.label(), of(names)));
     return findings;
+  }
+
+  /** Adds the times of a row that has arrived, as {@link #LATENCY} and {@link #SERVICE}. */
+  void arrived(Row row, long seenMicros) {
+    times(LATENCY).add(seenMicros - row.dueMicros());
+    times(SERVICE).add(seenMicros - row.beganMicros());
   }
 
   /** Returns the times with a name. */
@@ -57,42 +69,53 @@ final class Findings {
 
   /** Adds numbers of lost and of repeated versions. */
   void faults(long more, long again) {
-    lost += more;
-    doubled += again;
+    lost.addAndGet(more);
+    doubled.addAndGet(again);
   }
 
   /** Adds the times and faults of other findings. */
   void addAll(Findings others) {
     times.forEach((name, samples) -> samples.addAll(others.times(name)));
-    faults(others.lost, others.doubled);
+    faults(others.lost.get(), others.doubled.get());
   }
 
   /**
-   * Writes an HdrHistogram log of the times of each name, and returns the summary.
+   * Writes an HdrHistogram log of the times of each path and name, and returns the summaries.
    *
-   * @param path the label of the path
+   * @param found the findings by the label of their path
    * @param folder an existing folder
    */
-  PropagateMeasurement write(
-      PropagatePlan.Point point, String path, int processes, int runs, Path folder) {
-    times.forEach((name, samples) -> samples.write(folder.resolve(path + "-" + name + ".hlog")));
-    return new PropagateMeasurement(
-        point.measurement().label(),
-        path,
-        point.clients(),
-        processes,
-        point.documents(),
-        point.batch(),
-        point.bytes(),
-        runs,
-        times(LATENCY).summary(),
-        summary(SERVICE),
-        summary(TEST),
-        summary(SNAPSHOT),
-        lost,
-        doubled,
-        0,
-        point.folder());
+  static List<PropagateMeasurement> write(
+      Map<String, Findings> found,
+      PropagatePlan.Point point,
+      int processes,
+      int runs,
+      Path folder) {
+    List<PropagateMeasurement> results = new ArrayList<>();
+    found.forEach(
+        (path, its) -> {
+          its.times.forEach(
+              (name, samples) -> samples.write(folder.resolve(path + "-" + name + ".hlog")));
+          results.add(
+              new PropagateMeasurement(
+                  point.measurement().label(),
+                  path,
+                  point.clients(),
+                  processes,
+                  point.documents(),
+                  point.batch(),
+                  point.bytes(),
+                  runs,
+                  its.times(LATENCY).summary(),
+                  its.summary(SERVICE),
+                  its.summary(TEST),
+                  its.summary(SNAPSHOT),
+                  its.lost.get(),
+                  its.doubled.get(),
+                  0,
+                  point.folder()));
+        });
+    return results;
   }
 
   private @Nullable LatencySummary summary(String name) {

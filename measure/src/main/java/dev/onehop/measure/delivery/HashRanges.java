@@ -1,7 +1,7 @@
 package dev.onehop.measure.delivery;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The ranges from which rows get their hashes: all 32-bit integers, or some ranges of them. A shard
@@ -16,7 +16,11 @@ record HashRanges(List<HashRanges.Range> ranges) {
   private static final HashRanges ALL = new HashRanges(List.of(new Range(LEAST, END)));
 
   /** The hashes from {@code from} (inclusive) to {@code to} (exclusive). */
-  record Range(long from, long to) {}
+  record Range(long from, long to) {
+    private long length() {
+      return to - from;
+    }
+  }
 
   HashRanges {
     ranges = List.copyOf(ranges);
@@ -26,11 +30,7 @@ record HashRanges(List<HashRanges.Range> ranges) {
   }
 
   private static long total(List<Range> ranges) {
-    long total = 0;
-    for (Range range : ranges) {
-      total += range.to() - range.from();
-    }
-    return total;
+    return ranges.stream().mapToLong(Range::length).sum();
   }
 
   /** All hashes. */
@@ -50,11 +50,10 @@ record HashRanges(List<HashRanges.Range> ranges) {
     mixed ^= mixed >>> 31;
     long place = ((mixed >>> 32) * total(ranges)) >>> 32;
     for (Range range : ranges) {
-      long length = range.to() - range.from();
-      if (place < length) {
+      if (place < range.length()) {
         return (int) (range.from() + place);
       }
-      place -= length;
+      place -= range.length();
     }
     throw new IllegalStateException("the hash is outside of all ranges");
   }
@@ -65,10 +64,8 @@ record HashRanges(List<HashRanges.Range> ranges) {
    * @param chunks the number of ranges, at least 1
    */
   static List<Integer> splitPoints(int chunks) {
-    List<Integer> points = new ArrayList<>();
-    for (int i = 1; i < chunks; i++) {
-      points.add((int) (LEAST + (END - LEAST) * i / chunks));
-    }
-    return points;
+    return IntStream.range(1, chunks)
+        .mapToObj(i -> (int) (LEAST + (END - LEAST) * i / chunks))
+        .toList();
   }
 }

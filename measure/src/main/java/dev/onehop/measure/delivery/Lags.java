@@ -3,34 +3,24 @@ package dev.onehop.measure.delivery;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.bson.RawBsonDocument;
 
 /**
  * The lags of the rows that were written in a window of time. Each row has two lags: since its
- * commit, and since its write was issued. Thread-safe if one thread at a time records each
- * channel's rows.
+ * commit, and since its write was issued. Thread-safe.
  */
 final class Lags implements ArrivalLog.Timing {
 
   private static final int DIGITS = 3;
 
-  private final List<Histogram> sinceCommit = new ArrayList<>();
-  private final List<Histogram> sinceIssued = new ArrayList<>();
+  private final Histogram sinceCommit = new ConcurrentHistogram(DIGITS);
+  private final Histogram sinceIssued = new ConcurrentHistogram(DIGITS);
   private final LongAdder negative = new LongAdder();
   private volatile long windowFrom = Long.MAX_VALUE;
   private volatile long windowTo = Long.MIN_VALUE;
-
-  /** Creates empty lags for a number of channels. */
-  Lags(int channels) {
-    for (int i = 0; i < channels; i++) {
-      sinceCommit.add(new Histogram(DIGITS));
-      sinceIssued.add(new Histogram(DIGITS));
-    }
-  }
 
   /**
    * Sets the window.
@@ -43,12 +33,12 @@ final class Lags implements ArrivalLog.Timing {
   }
 
   @Override
-  public void time(int channel, Row row, RawBsonDocument event, long seenMicros) {
+  public void time(Row row, RawBsonDocument event, long seenMicros) {
     if (row.beganMicros() >= windowFrom && row.beganMicros() < windowTo) {
-      record(sinceIssued.get(channel), seenMicros - row.beganMicros());
+      record(sinceIssued, seenMicros - row.beganMicros());
       Long committed = Row.committedMillis(event);
       if (committed != null) {
-        record(sinceCommit.get(channel), seenMicros - committed * 1000);
+        record(sinceCommit, seenMicros - committed * 1000);
       }
     }
   }
@@ -77,11 +67,10 @@ final class Lags implements ArrivalLog.Timing {
     write(HdrLogs.file(folder, ConsumePoint.SINCE_ISSUED_LOG), sinceIssued);
   }
 
-  private static void write(Path file, List<Histogram> channels) {
-    Histogram sum = new Histogram(DIGITS);
-    channels.forEach(sum::add);
-    sum.setStartTimeStamp(SteadyClock.micros() / 1_000);
-    sum.setEndTimeStamp(sum.getStartTimeStamp());
-    HdrLogs.write(file, sum);
+  /** Writes times as an HdrHistogram log whose one interval is the present moment. */
+  static void write(Path file, Histogram times) {
+    times.setStartTimeStamp(SteadyClock.micros() / 1_000);
+    times.setEndTimeStamp(times.getStartTimeStamp());
+    HdrLogs.write(file, times);
   }
 }

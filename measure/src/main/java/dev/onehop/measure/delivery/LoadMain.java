@@ -1,6 +1,5 @@
 package dev.onehop.measure.delivery;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.client.MongoClient;
 import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.ChildMain;
@@ -10,9 +9,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
@@ -24,16 +23,11 @@ import org.bson.BsonTimestamp;
  */
 public final class LoadMain {
 
-  static final String READY = "ready";
   static final String GO = "go";
-  static final String DONE = "done";
-  static final String REPORT = "report.json";
 
   private static final long WARMUP_MILLIS = 3_000;
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
-  private final RowCollection collection;
   private final List<Client> clients = new ArrayList<>();
 
   /**
@@ -43,8 +37,8 @@ public final class LoadMain {
    * @param run the number that marks the rows
    * @param firstClient the number of the process's first client
    * @param clients the number of clients in the process
-   * @param documents the number of documents that each client starts with
-   * @param bytes the size of a row in bytes
+   * @param point the point of the measurement, with the number of documents that each client starts
+   *     with
    * @param rate the writes per second of each client
    * @param durationMillis the time for which the clients write
    * @param awaitMillis the time for which servers may wait for events
@@ -57,8 +51,7 @@ public final class LoadMain {
       int run,
       int firstClient,
       int clients,
-      int documents,
-      int bytes,
+      PropagatePlan.Point point,
       double rate,
       long durationMillis,
       long awaitMillis,
@@ -66,9 +59,8 @@ public final class LoadMain {
       boolean total,
       Path folder) {}
 
-  /** A client: the writer of its rows, and the query for another client's rows. */
-  private record Client(
-      MongoClient writes, RowWriter writer, RowCollection reads, Subscription.Query query)
+  /** A client: the writer of its rows, and the clients that write these and read other rows. */
+  private record Client(MongoClient writes, RowWriter writer, RowCollection reads)
       implements AutoCloseable {
     @Override
     public void close() {
@@ -78,108 +70,85 @@ public final class LoadMain {
     }
   }
 
-  private LoadMain(Task task, RowCollection collection) {
+  private LoadMain(Task task) {
     this.task = task;
-    this.collection = collection;
   }
 
   /** Executes the commands of standard input. */
   public static void main(String[] args) {
-    ChildMain.run(Task.class, LoadMain::run);
+    ChildMain.run(Task.class, (task, in, say) -> new LoadMain(task).run(in, say));
   }
 
   /** Creates empty findings for all paths. */
-  static Map<StreamPath, Findings> nothing() {
-    Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
-    for (StreamPath path : StreamPath.TIMED) {
-      findings.put(
-          path, Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT));
-    }
-    return findings;
-  }
-
-  private static void run(Task task, BufferedReader in, Consumer<String> say)
-      throws IOException, InterruptedException {
-    try (RowCollection collection = new RowCollection(task.url(), PropagateBench.COLLECTION)) {
-      new LoadMain(task, collection).run(in, say);
-    }
+  static Map<String, Findings> nothing() {
+    return Findings.ofPaths(Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT);
   }
 
   private void run(BufferedReader in, Consumer<String> say)
       throws IOException, InterruptedException {
     try {
+      for (int i = 0; i < task.clients(); i++) {
+        clients.add(client(task.firstClient() + i));
+      }
       Signals signals =
           new Signals(
-              task.run(), Row.LEAST_BYTES, List.copyOf(collection.placement().ranges().values()));
-      for (int i = 0; i < task.clients(); i++) {
-        clients.add(client(signals, i));
-      }
-      Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
+              task.run(),
+              Row.LEAST_BYTES,
+              clients.get(0).reads().placement().hashes(),
+              Duration.ofMillis(task.patienceMillis()));
+      Parallel.forEach(clients, client -> client.writer().insert(task.point().documents()));
       // The first measurement does not count: it makes the JVM compile the code.
-      var unused = measure(0, WARMUP_MILLIS);
-      say.accept(READY);
+      var unused = measure(signals, 0, WARMUP_MILLIS);
+      say.accept(Children.READY);
       if (!GO.equals(in.readLine())) {
         return;
       }
       ChildMain.haltAtEnd(in);
-      JSON.writeValue(task.folder().resolve(REPORT).toFile(), measure(1, task.durationMillis()));
-      say.accept(DONE);
+      Children.report(task.folder(), measure(signals, 1, task.durationMillis()), say);
     } finally {
       clients.forEach(Client::close);
     }
   }
 
-  private Client client(Signals signals, int index) {
+  private Client client(int number) {
     MongoClient writes = Clients.oneHop(task.url());
     RowCollection reads = new RowCollection(task.url(), PropagateBench.COLLECTION);
     return new Client(
         writes,
-        new RowWriter(
-            collection.rows(writes),
-            RowWriter.Kind.changing(task.run(), task.firstClient() + index, task.bytes()),
-            HashRanges.all()),
-        reads,
-        new Subscription.Query(
-            reads,
-            reads.events(
-                new BsonTimestamp(), Duration.ofMillis(task.awaitMillis()), task.total(), 0),
-            signals,
-            task.firstClient() + (index + 1) % task.clients(),
-            false,
-            Duration.ofMillis(task.patienceMillis())));
+        RowWriter.changing(reads.rows(writes), task.run(), number, task.point().bytes()),
+        reads);
   }
 
   /** Measures once, and returns the clients' findings by path. */
-  private Map<StreamPath, Findings> measure(int round, long durationMillis)
+  private Map<String, Findings> measure(Signals signals, int round, long durationMillis)
       throws InterruptedException {
-    List<Subscribers> subscribers = new ArrayList<>();
+    Map<String, Findings> found = nothing();
+    List<Subscription> subscriptions = new ArrayList<>();
     for (int i = 0; i < clients.size(); i++) {
-      int number = 2 * (task.firstClient() + i) + round;
-      subscribers.add(new Subscribers(clients.get(i).query(), number));
-    }
-    try {
-      Subscribers.run(
-          clients.stream().map(Client::writer).toList(),
-          task.rate(),
-          subscribers,
-          0,
-          durationMillis);
-      Map<StreamPath, Findings> found = nothing();
-      for (int i = 0; i < clients.size(); i++) {
-        RowSet written = clients.get((i + 1) % clients.size()).writer().versions();
-        Subscribers its = subscribers.get(i);
-        found.forEach(
-            (path, findings) -> {
-              findings.times(Findings.LATENCY).addAll(its.by(path).sinceDue());
-              findings.times(Findings.SERVICE).addAll(its.by(path).sinceBegan());
-              findings.times(Findings.TEST).add(its.by(path).liveMicros());
-              findings.times(Findings.SNAPSHOT).add(its.by(path).readMicros());
-              its.addFaults(path, written, findings);
-            });
+      RowCollection reads = clients.get(i).reads();
+      Subscription.Query query =
+          new Subscription.Query(
+              reads,
+              reads.events(
+                  new BsonTimestamp(), Duration.ofMillis(task.awaitMillis()), task.total()),
+              signals,
+              clients.get((i + 1) % clients.size()).writer(),
+              false);
+      for (StreamPath path : StreamPath.TIMED) {
+        Findings its = Objects.requireNonNull(found.get(path.label()));
+        subscriptions.add(
+            new Subscription(path, query, round, (row, event, seen) -> its.arrived(row, seen)));
       }
-      return found;
-    } finally {
-      subscribers.forEach(Subscribers::close);
     }
+    Subscription.run(
+        subscriptions,
+        clients.stream().map(Client::writer).toList(),
+        task.rate(),
+        0,
+        durationMillis);
+    for (Subscription each : subscriptions) {
+      each.addTo(Objects.requireNonNull(found.get(each.path().label())), Findings.TEST, true);
+    }
+    return found;
   }
 }

@@ -1,15 +1,11 @@
 package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
-import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,11 +14,9 @@ import java.util.Objects;
  * Runs many clients in several processes. The clients bootstrap, write and read at the same time.
  * An instance measures once.
  *
- * @param run the number that marks the rows
- * @param patience the time after which missing rows count as lost
+ * @param signals has the number that marks the rows; the clients write other signals
  */
-record LoadRun(
-    PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
+record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, Session session) {
 
   private static final Duration START = Duration.ofMinutes(3);
 
@@ -35,60 +29,43 @@ record LoadRun(
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
-    List<Path> folders = new ArrayList<>();
-    List<ChildJvm> processes = new ArrayList<>();
-    try {
+    Duration patience = signals.patience();
+    List<Map<String, Findings>> reports;
+    try (Children clients = new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
       session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
         Path its = folder.resolve("process-" + i);
-        folders.add(its);
-        processes.add(start(i, count, its));
+        clients.start(task(i, count, its), its);
       }
-      for (ChildJvm process : processes) {
-        var unused = process.await(LoadMain.READY, START.plus(patience));
-      }
+      clients.await(Children.READY, START.plus(patience));
       session.progress().state("bootstrapping, writing, listening");
-      processes.forEach(process -> process.send(LoadMain.GO));
-      for (ChildJvm process : processes) {
-        var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES).plus(patience));
-      }
-    } finally {
-      processes.forEach(ChildJvm::close);
+      reports =
+          clients.reports(
+              LoadMain.GO, plan.duration().plus(BESIDES).plus(patience), new TypeReference<>() {});
     }
-    Map<StreamPath, Findings> sum = LoadMain.nothing();
-    for (Path each : folders) {
-      Path file = each.resolve(LoadMain.REPORT);
-      Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
+    Map<String, Findings> sum = LoadMain.nothing();
+    for (Map<String, Findings> its : reports) {
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
-      Files.delete(file); // "sum" has the file's content
     }
-    List<PropagateMeasurement> results = new ArrayList<>();
-    sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));
-    return results;
+    return Findings.write(sum, point, count, 1, folder);
   }
 
-  private ChildJvm start(int index, int count, Path folder) throws IOException {
+  private LoadMain.Task task(int index, int count, Path folder) {
     int first = point.clients() * index / count;
-    LoadMain.Task task =
-        new LoadMain.Task(
-            session.cluster().url(),
-            run,
-            first,
-            point.clients() * (index + 1) / count - first,
-            point.documents(),
-            point.bytes(),
-            plan.clientRate(),
-            plan.duration().toMillis(),
-            plan.await().toMillis(),
-            patience.toMillis(),
-            plan.total(),
-            folder);
-    return ChildJvm.start(
-        "a process of clients", QUICK_COMPILER, LoadMain.class, task, folder, line -> false);
+    return new LoadMain.Task(
+        session.cluster().url(),
+        signals.run(),
+        first,
+        point.clients() * (index + 1) / count - first,
+        point,
+        plan.clientRate(),
+        plan.duration().toMillis(),
+        plan.await().toMillis(),
+        signals.patience().toMillis(),
+        plan.total(),
+        folder);
   }
 }

@@ -3,11 +3,11 @@ package dev.onehop.measure.delivery;
 import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.measure.frame.Parallel;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time until a program can read a write with read concern majority. From the start of
@@ -18,24 +18,25 @@ import org.jspecify.annotations.Nullable;
 final class MajorityProbe implements AutoCloseable {
 
   private final MongoCollection<RawBsonDocument> collection;
-  private final Findings findings;
+  private final Findings findings = Findings.of(Findings.LATENCY, Findings.SERVICE);
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
-  private @Nullable Future<?> reading; // only the writing thread uses it
+  private Future<?> reading =
+      CompletableFuture.completedFuture(null); // only the writing thread uses it
   private volatile boolean closed;
 
-  /**
-   * Creates an idle probe.
-   *
-   * @param findings receives the times of writes, without the writes of the first test
-   */
-  MajorityProbe(MongoCollection<RawBsonDocument> collection, Findings findings) {
+  /** Creates an idle probe. */
+  MajorityProbe(MongoCollection<RawBsonDocument> collection) {
     this.collection = collection.withReadConcern(ReadConcern.MAJORITY);
-    this.findings = findings;
+  }
+
+  /** The times of writes, without the writes of the first test. */
+  Findings findings() {
+    return findings;
   }
 
   /** Starts to follow a write with this last document, if the probe is idle. */
   void begins(RawBsonDocument last, Row row) {
-    if (reading == null || reading.isDone()) {
+    if (reading.isDone()) {
       reading = thread.submit(() -> read(last, row));
     }
   }
@@ -48,8 +49,7 @@ final class MajorityProbe implements AutoCloseable {
     }
     long seen = SteadyClock.micros();
     if (row.group() > 0) {
-      findings.times(Findings.LATENCY).add(seen - row.dueMicros());
-      findings.times(Findings.SERVICE).add(seen - row.beganMicros());
+      findings.arrived(row, seen);
     }
   }
 
@@ -59,7 +59,7 @@ final class MajorityProbe implements AutoCloseable {
    * @throws dev.onehop.resync.Failure with the reason of a failure
    */
   void check() throws InterruptedException {
-    if (reading != null && reading.isDone()) {
+    if (reading.isDone()) {
       Parallel.await(reading);
     }
   }

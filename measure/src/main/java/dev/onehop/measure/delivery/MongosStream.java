@@ -2,7 +2,6 @@ package dev.onehop.measure.delivery;
 
 import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCursor;
 import dev.onehop.measure.frame.Parallel;
 import java.time.Duration;
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The official driver's change stream through a mongos: one stream, which this process splits into
  * channels.
  */
-final class MongosStream implements EventStream {
+final class MongosStream extends EventStream {
 
   private final MongoClient client;
   private final MongoCursor<RawBsonDocument> cursor;
@@ -25,23 +24,22 @@ final class MongosStream implements EventStream {
   private final Sink sink;
   private final Thread reader = new Thread(this::readUntilClosed, "mongos-stream");
   private volatile boolean closed;
-  private volatile @Nullable Throwable failure;
 
   private MongosStream(
       MongoClient client, MongoCursor<RawBsonDocument> cursor, int channels, Sink sink) {
     this.client = client;
     this.cursor = cursor;
     this.sink = sink;
-    this.split = channels == 0 ? null : new ChannelSplit(channels, sink);
+    this.split = channels == 0 ? null : new ChannelSplit(channels, sink, this::failed);
   }
 
   /** Opens a stream. Its events are not split if the request has no channels. */
   static MongosStream open(StreamRequest request, Sink sink) {
-    MongoClient client = MongoClients.create(request.settings());
+    MongoClient client = Clients.plain(request.url());
     try {
       ChangeStreamIterable<BsonDocument> events =
           client
-              .getDatabase(request.database())
+              .getDatabase(request.url().database())
               .getCollection(request.collection(), BsonDocument.class)
               .watch(request.filter())
               .batchSize(StreamRequest.BATCH)
@@ -72,7 +70,7 @@ final class MongosStream implements EventStream {
       }
     } catch (RuntimeException e) {
       if (!closed) {
-        failure = e;
+        failed(e);
       }
     } catch (InterruptedException e) {
       // the stream was closed
@@ -90,11 +88,6 @@ final class MongosStream implements EventStream {
       events.add(cursor.next());
     }
     split.take(events);
-  }
-
-  @Override
-  public @Nullable Throwable failure() {
-    return failure == null && split != null ? split.failure() : failure;
   }
 
   @Override

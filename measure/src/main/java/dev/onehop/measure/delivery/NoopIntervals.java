@@ -1,15 +1,14 @@
 package dev.onehop.measure.delivery;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.connection.ClusterSettings;
 import dev.onehop.resync.ClusterUrl;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -33,15 +32,10 @@ final class NoopIntervals {
   /**
    * Returns the intervals in seconds, by shard and for {@code config}. A server that does not
    * report its interval to this user is missing.
+   *
+   * @param shards the members of each shard, as {@code name/host:port[,host:port...]}
    */
-  static Map<String, Double> read(ClusterUrl url) {
-    Map<String, String> shards = new TreeMap<>();
-    try (MongoClient mongos = Clients.plain(url)) {
-      for (BsonDocument shard :
-          mongos.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
-        shards.put(shard.getString("_id").getValue(), shard.getString("host").getValue());
-      }
-    }
+  static Map<String, Double> read(ClusterUrl url, Map<String, String> shards) {
     Map<String, Double> seconds = new TreeMap<>();
     String config = null;
     for (Map.Entry<String, String> shard : shards.entrySet()) {
@@ -79,32 +73,23 @@ final class NoopIntervals {
     }
   }
 
-  /**
-   * Creates a client of a replica set.
-   *
-   * @param replicaSet the replica set, as {@code name/host:port[,host:port...]}
-   */
+  /** Creates a client of a replica set. */
   private static MongoClient client(ClusterUrl url, String replicaSet) {
     int slash = replicaSet.indexOf('/');
-    List<ServerAddress> members =
-        Arrays.stream(replicaSet.substring(slash + 1).split(",", -1))
-            .map(ServerAddress::new)
-            .toList();
-    MongoClientSettings given = Clients.settings(url);
-    // The hosts and the connection mode of the URL are left out, because the URL may name one
+    ClusterSettings members =
+        ClusterSettings.builder()
+            .hosts(
+                Arrays.stream(replicaSet.substring(slash + 1).split(",", -1))
+                    .map(ServerAddress::new)
+                    .toList())
+            .requiredReplicaSetName(replicaSet.substring(0, slash))
+            .serverSelectionTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+            .build();
+    // The hosts and the connection mode of the URL are replaced, because the URL may name one
     // mongos.
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applicationName(given.getApplicationName())
-            .applyToSslSettings(tls -> tls.applySettings(given.getSslSettings()))
-            .applyToClusterSettings(
-                cluster ->
-                    cluster
-                        .hosts(members)
-                        .requiredReplicaSetName(replicaSet.substring(0, slash))
-                        .serverSelectionTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-    MongoCredential credential = given.getCredential();
     return MongoClients.create(
-        (credential == null ? settings : settings.credential(credential)).build());
+        MongoClientSettings.builder(Clients.settings(url))
+            .applyToClusterSettings(cluster -> cluster.applySettings(members))
+            .build());
   }
 }

@@ -1,9 +1,11 @@
 package dev.onehop.measure.delivery;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,7 +14,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +33,14 @@ record PointRun(
     boolean oneClock,
     Session session) {
 
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long POLL_MILLIS = 50;
+
+  /**
+   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
+   * counted.
+   */
+  private static final long SETTLE_MILLIS = 500;
 
   /**
    * The largest number of bulk writes per second. With fewer rows per second, each write has one
@@ -37,19 +48,16 @@ record PointRun(
    */
   private static final int MOST_WRITES = 100;
 
-  /** The numbers of processors that the routers and the mongods kept busy; null if unknown. */
-  private record ServerUse(@Nullable Double routers, @Nullable Double mongods) {
-    static ServerUse between(CpuTimes from, CpuTimes to, double seconds) {
-      return new ServerUse(
-          cores(from.routers(), to.routers(), seconds),
-          cores(from.mongods(), to.mongods(), seconds));
-    }
+  /** The processor time of the servers at the begin and at the end of a time. */
+  private record ServerUse(CpuTimes from, CpuTimes to, double seconds) {
 
-    private static @Nullable Double cores(
-        @Nullable Duration from, @Nullable Duration to, double seconds) {
-      return from == null || to == null || seconds <= 0
+    /** The number of processors that some servers kept busy; null if unknown. */
+    @Nullable Double cores(Function<CpuTimes, @Nullable Duration> servers) {
+      Duration before = servers.apply(from);
+      Duration after = servers.apply(to);
+      return before == null || after == null || seconds <= 0
           ? null
-          : (Double) rounded(to.minus(from).toNanos() / 1e9 / seconds, 1000);
+          : (Double) rounded(after.minus(before).toNanos() / 1e9 / seconds, 1000);
     }
   }
 
@@ -58,32 +66,23 @@ record PointRun(
    * measured.
    */
   ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
-    try (Consumers consumers = new Consumers()) {
-      consumers.start(tasks(backlog.run(), backlog.start()));
-      consumers.open();
+    try (Children consumers = consumers()) {
+      start(consumers, backlog.run(), backlog.start());
       consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
-      long rows = sum(consumers.reports(), ConsumerReport::rows);
+      long rows = sum(reports(consumers), ConsumerReport::rows);
       if (rows < backlog.count()) {
-        session
-            .progress()
-            .note(
-                "%s: %d of %d rows arrived during the warm-up"
-                    .formatted(point.title(), rows, backlog.count()));
+        String arrived = "%s: %d of %d rows arrived during the warm-up";
+        session.progress().note(arrived.formatted(point.title(), rows, backlog.count()));
       }
       CpuTimes before = session.cluster().cpuTimes();
       long began = System.nanoTime();
-      consumers.open();
+      open(consumers);
       consumers.awaitRows(backlog.count(), seen -> showRead("", seen, backlog.count()));
       double seconds = (System.nanoTime() - began) / 1e9;
-      ServerUse use = ServerUse.between(before, session.cluster().cpuTimes(), seconds);
-      consumers.settle();
-      List<ConsumerReport> reports = consumers.reports();
-      return result(
-          WindowStats.drain(reports),
-          use,
-          verdict(backlog.rows(), consumers, reports),
-          null,
-          consumers);
+      ServerUse use = new ServerUse(before, session.cluster().cpuTimes(), seconds);
+      Thread.sleep(SETTLE_MILLIS);
+      List<ConsumerReport> reports = reports(consumers);
+      return result(reports, WindowStats.drain(reports), use, backlog.rows(), null);
     }
   }
 
@@ -102,10 +101,9 @@ record PointRun(
             ? collection.placement().withoutOneShard()
             : HashRanges.all();
     Double rate = plan.rate(point);
-    try (Consumers consumers = new Consumers();
+    try (Children consumers = consumers();
         RowWriter writer = ConsumeBench.writer(collection, run, hashes)) {
-      consumers.start(tasks(run, collection.now()));
-      consumers.open();
+      start(consumers, run, collection.now());
       if (rate == null) {
         writer.start(Long.MAX_VALUE);
       } else {
@@ -113,7 +111,7 @@ record PointRun(
       }
       long from = SteadyClock.micros() + plan.warmup().toNanos() / 1_000;
       long to = from + plan.duration().toNanos() / 1_000;
-      consumers.setWindow(from, to);
+      consumers.send(ConsumerMain.WINDOW + " " + from + " " + to);
       watchUntil(from, writer, consumers);
       CpuTimes before = session.cluster().cpuTimes();
       long began = System.nanoTime();
@@ -121,23 +119,19 @@ record PointRun(
       watchUntil(to, writer, consumers);
       double written = (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
       double seconds = (System.nanoTime() - began) / 1e9;
-      ServerUse use = ServerUse.between(before, session.cluster().cpuTimes(), seconds);
+      ServerUse use = new ServerUse(before, session.cluster().cpuTimes(), seconds);
       writer.stop();
       long rows = writer.acknowledged();
       consumers.awaitRows(rows, seen -> showRead("catching up, ", seen, rows));
-      consumers.settle();
-      List<ConsumerReport> reports = consumers.reports();
-      return result(
-          new WindowStats(reports, from, to),
-          use,
-          verdict(writer.versions(), consumers, reports),
-          written,
-          consumers);
+      Thread.sleep(SETTLE_MILLIS);
+      List<ConsumerReport> reports = reports(consumers);
+      return result(reports, new WindowStats(reports, from, to), use, writer.versions(), written);
     }
   }
 
-  private void watchUntil(long micros, RowWriter writer, Consumers consumers)
+  private void watchUntil(long micros, RowWriter writer, Children consumers)
       throws InterruptedException {
+    Progress progress = session.progress();
     long since = SteadyClock.micros();
     long written = writer.acknowledged();
     long read = consumers.seen();
@@ -148,15 +142,13 @@ record PointRun(
       consumers.check();
       double seconds = (SteadyClock.micros() - since) / 1e6;
       if (seconds >= 1) {
-        session
-            .progress()
-            .state(
-                String.format(
-                    Locale.ROOT,
-                    "%,.0f rows/s written, %,.0f read, %,d behind",
-                    (writer.acknowledged() - written) / seconds,
-                    (consumers.seen() - read) / seconds,
-                    Math.max(0, writer.acknowledged() - consumers.seen())));
+        progress.state(
+            String.format(
+                Locale.ROOT,
+                "%,.0f rows/s written, %,.0f read, %,d behind",
+                (writer.acknowledged() - written) / seconds,
+                (consumers.seen() - read) / seconds,
+                Math.max(0, writer.acknowledged() - consumers.seen())));
         since = SteadyClock.micros();
         written = writer.acknowledged();
         read = consumers.seen();
@@ -164,53 +156,78 @@ record PointRun(
     }
   }
 
-  private List<ConsumerMain.Task> tasks(int run, BsonTimestamp from) {
+  private static Children consumers() {
+    return new Children("a consumer", List.of(), ConsumerMain.class);
+  }
+
+  /** Starts the processes, and opens their streams. */
+  private void start(Children consumers, int run, BsonTimestamp from)
+      throws IOException, InterruptedException {
     session.progress().state("starting consumers");
-    List<ConsumerMain.Task> tasks = new ArrayList<>();
-    for (int i = 0; i < point.processes(); i++) {
-      tasks.add(
-          new ConsumerMain.Task(
-              session.cluster().url(),
-              run,
-              point,
-              i,
-              from.getValue(),
-              folder().resolve("consumer-" + i)));
+    List<Path> folders = folders();
+    for (int i = 0; i < folders.size(); i++) {
+      Path its = folders.get(i);
+      consumers.start(
+          new ConsumerMain.Task(session.cluster().url(), run, point, i, from.getValue(), its), its);
     }
-    return tasks;
+    consumers.await(Children.READY, PATIENCE);
+    open(consumers);
+  }
+
+  /**
+   * Makes all processes open their streams at the same time, and waits until the streams are open.
+   */
+  private static void open(Children consumers) throws InterruptedException {
+    consumers.send(ConsumerMain.OPEN);
+    consumers.await(ConsumerMain.OPENED, PATIENCE);
+  }
+
+  /** Makes all processes close their streams, and returns their reports. */
+  private static List<ConsumerReport> reports(Children consumers)
+      throws IOException, InterruptedException {
+    return consumers.reports(ConsumerMain.CLOSE, PATIENCE, new TypeReference<>() {});
   }
 
   private Path folder() {
     return session.folder().resolve(point.folder());
   }
 
+  private List<Path> folders() {
+    return IntStream.range(0, point.processes())
+        .mapToObj(i -> folder().resolve("consumer-" + i))
+        .toList();
+  }
+
   private static long sum(List<ConsumerReport> reports, ToLongFunction<ConsumerReport> figure) {
     return reports.stream().mapToLong(figure).sum();
   }
 
-  private static RowChecker.Verdict verdict(
-      RowSet written, Consumers consumers, List<ConsumerReport> reports) throws IOException {
+  private RowChecker.Verdict verdict(List<ConsumerReport> reports, RowSet written)
+      throws IOException {
+    List<RowSet> seen = new ArrayList<>();
+    for (Path each : folders()) {
+      Path file = each.resolve(ConsumerMain.ROWS);
+      seen.add(RowSet.read(file));
+      Files.delete(file); // the file is large, and no other program reads it
+    }
     return RowChecker.Verdict.of(
         written,
-        consumers.rows(),
+        seen,
         sum(reports, ConsumerReport::doubled),
         sum(reports, ConsumerReport::outOfOrder));
   }
 
   private ConsumePoint result(
+      List<ConsumerReport> reports,
       WindowStats measured,
       ServerUse use,
-      RowChecker.Verdict verdict,
-      @Nullable Double written,
-      Consumers consumers)
+      RowSet rows,
+      @Nullable Double written)
       throws IOException {
-    for (Path each : consumers.folders()) {
-      Files.delete(
-          each.resolve(ConsumerMain.ROWS)); // the file is large, and the comparison is done
-    }
+    RowChecker.Verdict verdict = verdict(reports, rows);
     boolean lags = written != null;
     if (lags) {
-      HdrLogs.merge(consumers.folders(), folder());
+      HdrLogs.merge(folders(), folder());
     }
     double rate = measured.rowsPerSecond();
     double cores = measured.cores();
@@ -226,8 +243,8 @@ record PointRun(
         rate > 0 ? rounded(1e6 / rate, 1000) : 0,
         cores > 0 ? (Double) rounded(cores, 1000) : null,
         cores > 0 ? (Double) rounded(rate / cores, 10) : null,
-        use.routers(),
-        use.mongods(),
+        use.cores(CpuTimes::routers),
+        use.cores(CpuTimes::mongods),
         measured.memoryBytes(),
         rounded(measured.bytesPerSecond() * 8 / 1e6, 10),
         written == null ? null : (Double) rounded(written, 10),

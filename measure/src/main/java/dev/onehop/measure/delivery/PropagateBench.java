@@ -7,6 +7,7 @@ import dev.onehop.measure.results.PropagateResults;
 import dev.onehop.measure.results.PropagateResults.Streams;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +53,9 @@ public final class PropagateBench
   public void prepare(Session session) {
     session.progress().phase("sharding " + COLLECTION);
     RowCollection.prepare(session.cluster(), COLLECTION, CHUNKS_PER_SHARD);
-    noops = NoopIntervals.read(session.cluster().url());
+    try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION)) {
+      noops = NoopIntervals.read(session.cluster().url(), collection.shards());
+    }
   }
 
   @Override
@@ -77,60 +80,39 @@ public final class PropagateBench
   @Override
   public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)
       throws IOException, InterruptedException {
-    session.progress().heading(point.title() + ":");
+    Progress progress = session.progress();
+    progress.heading(point.title() + ":");
     Path folder = Files.createDirectories(session.folder().resolve(point.folder()));
     try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION)) {
       for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        noops = NoopIntervals.read(session.cluster().url());
+        noops = NoopIntervals.read(session.cluster().url(), collection.shards());
         collection.clear();
         RowCollection.Placement before = collection.placement();
-        List<PropagateMeasurement> found = measure(point, collection, before, folder, session);
+        int bytes = point.measurement().isPropagation() ? point.bytes() : Row.LEAST_BYTES;
+        Signals signals = new Signals(run++, bytes, before.hashes(), patience());
+        List<PropagateMeasurement> found =
+            switch (point.measurement()) {
+              case LOAD -> new LoadRun(plan, point, signals, session).measure(folder);
+              case BOOTSTRAP, INITIAL_SYNC ->
+                  new Bootstrap(plan, point, collection, signals, session).measure(folder);
+              case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
+                  new Propagation(plan, point, collection, signals, session).measure(folder);
+            };
         if (collection.placement().equals(before)
             || found.stream().anyMatch(each -> each.faults() > 0)) {
           collection.clear();
-          noteFaults(found, session);
+          noteFaults(found, progress);
           return found;
         }
-        session
-            .progress()
-            .note(
-                "Shards or chunks of %s changed during this measurement, so it does not count."
-                    .formatted(COLLECTION));
+        progress.note(
+            "Shards or chunks of %s changed during this measurement, so it does not count."
+                .formatted(COLLECTION));
       }
     }
     throw Failure.run(
         "shards or chunks of %s changed in each of %d attempts; stop the balancer for this collection"
             .formatted(COLLECTION, MOST_ATTEMPTS),
         null);
-  }
-
-  private List<PropagateMeasurement> measure(
-      PropagatePlan.Point point,
-      RowCollection collection,
-      RowCollection.Placement placement,
-      Path folder,
-      Session session)
-      throws IOException, InterruptedException {
-    boolean timed = point.measurement().isPropagation();
-    Subscription.Query query =
-        new Subscription.Query(
-            collection,
-            collection.events(collection.now(), plan.await(), plan.total(), 0),
-            new Signals(
-                run++,
-                timed ? point.bytes() : Row.LEAST_BYTES,
-                List.copyOf(placement.ranges().values())),
-            0,
-            point.measurement() == Measurement.INITIAL_SYNC,
-            patience());
-    return switch (point.measurement()) {
-      case LOAD ->
-          new LoadRun(plan, point, query.signals().run(), query.patience(), session)
-              .measure(folder);
-      case BOOTSTRAP, INITIAL_SYNC -> new Bootstrap(plan, point, query, session).measure(folder);
-      case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
-          new Propagation(plan, point, query, session).measure(folder);
-    };
   }
 
   /**
@@ -144,14 +126,12 @@ public final class PropagateBench
         .plus(plan.await().multipliedBy(2));
   }
 
-  private static void noteFaults(List<PropagateMeasurement> found, Session session) {
+  private static void noteFaults(List<PropagateMeasurement> found, Progress progress) {
     for (PropagateMeasurement each : found) {
       if (each.faults() > 0) {
-        session
-            .progress()
-            .note(
-                "%s by %s: %d LOST, %d DOUBLED"
-                    .formatted(each.name(), each.path(), each.lost(), each.doubled()));
+        progress.note(
+            "%s by %s: %d LOST, %d DOUBLED"
+                .formatted(each.name(), each.path(), each.lost(), each.doubled()));
       }
     }
   }

@@ -4,10 +4,11 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -28,89 +29,80 @@ final class Propagation {
   /** The interval of progress reports, in microseconds. */
   private static final long SHOW_MICROS = 250_000;
 
-  /**
-   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
-   * counted.
-   */
-  private static final long SETTLE_MILLIS = 200;
-
   private final PropagatePlan plan;
   private final PropagatePlan.Point point;
-  private final Subscription.Query query;
+  private final RowCollection collection;
+  private final Signals signals;
   private final Session session;
+  private final boolean withMajority;
+  private final MajorityProbe probe;
   private final Map<StreamPath, Reading> readings = new EnumMap<>(StreamPath.class);
-  private @Nullable MajorityProbe probe;
 
   /** The open stream of a path, with the rows that have arrived. */
-  private static final class Reading {
-    private final Findings findings =
-        Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST);
-    private final ArrivalLog log;
-    private final EventStream stream;
+  private record Reading(Findings findings, ArrivalLog log, EventStream stream) {
 
-    Reading(StreamPath path, Subscription.Query query) {
-      log =
+    static Reading open(StreamPath path, StreamRequest events, int run) {
+      Findings findings = Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST);
+      ArrivalLog log =
           new ArrivalLog(
-              query.signals().run(),
-              false,
-              channel -> true,
-              (channel, row, event, seen) -> {
+              run,
+              (row, event, seen) -> {
                 if (row.group() > 0) {
-                  findings.times(Findings.LATENCY).add(seen - row.dueMicros());
-                  findings.times(Findings.SERVICE).add(seen - row.beganMicros());
+                  findings.arrived(row, seen);
                 }
               });
-      stream = EventStream.open(path, query.events(), log);
+      return new Reading(findings, log, EventStream.open(path, events, log));
     }
   }
 
   /**
    * Creates a measurement.
    *
-   * @param query the query; its group is ignored, because the rows of each test have a separate
+   * @param signals are written after the rows of each test; the rows of each test have a separate
    *     group
    */
   Propagation(
-      PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
+      PropagatePlan plan,
+      PropagatePlan.Point point,
+      RowCollection collection,
+      Signals signals,
+      Session session) {
     this.plan = plan;
     this.point = point;
-    this.query = query;
+    this.collection = collection;
+    this.signals = signals;
     this.session = session;
+    this.withMajority = point.measurement() == Measurement.CLIENT_TO_MONGO;
+    this.probe = new MajorityProbe(collection.rows());
   }
 
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
+    ClusterUrl url = session.cluster().url();
     boolean plain = point.measurement() == Measurement.MONGO_TO_CLIENT;
-    Findings majority = Findings.of(Findings.LATENCY, Findings.SERVICE);
-    try (MongoClient writes =
-            plain
-                ? Clients.plain(session.cluster().url())
-                : Clients.oneHop(session.cluster().url());
-        MajorityProbe reads =
-            point.measurement() == Measurement.CLIENT_TO_MONGO
-                ? new MajorityProbe(query.collection().rows(), majority)
-                : null) {
-      probe = reads;
+    try (MongoClient writes = plain ? Clients.plain(url) : Clients.oneHop(url)) {
+      StreamRequest events = collection.events(collection.now(), plan.await(), plan.total());
       for (StreamPath path : StreamPath.TIMED) {
-        readings.put(path, new Reading(path, query));
+        readings.put(path, Reading.open(path, events, signals.run()));
       }
-      RowSet written = write(query.collection().rows(writes));
-      Thread.sleep(SETTLE_MILLIS);
+      RowSet written = write(collection.rows(writes));
+      Thread.sleep(Subscription.SETTLE_MILLIS);
       check();
-      List<PropagateMeasurement> results = new ArrayList<>();
-      long signals = (plan.tests() + 1L) * query.signals().shards().size();
+      Map<String, Findings> found = new LinkedHashMap<>();
+      long expected = (plan.tests() + 1L) * signals.shards().size();
       readings.forEach(
           (path, its) -> {
             its.log.close();
             RowChecker.Verdict verdict = its.log.checker().verdict(written);
-            its.findings.faults(verdict.lost() + signals - its.log.signals(), verdict.doubled());
-            results.add(its.findings.write(point, path.label(), 1, plan.tests(), folder));
+            its.findings.faults(verdict.lost() + expected - its.log.signals(), verdict.doubled());
+            found.put(path.label(), its.findings);
           });
-      if (probe != null) {
-        results.add(majority.write(point, PropagateMeasurement.MAJORITY, 1, plan.tests(), folder));
+      if (withMajority) {
+        found.put(PropagateMeasurement.MAJORITY, probe.findings());
       }
-      return results;
+      return Findings.write(found, point, 1, plan.tests(), folder);
     } finally {
+      probe.close();
       readings.values().forEach(each -> each.stream.close());
     }
   }
@@ -120,17 +112,10 @@ final class Propagation {
    * acknowledged rows.
    */
   private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
-    BiConsumer<RawBsonDocument, Row> listener =
-        (last, row) -> {
-          if (probe != null) {
-            probe.begins(last, row);
-          }
-        };
+    BiConsumer<RawBsonDocument, Row> listener = withMajority ? probe::begins : (last, row) -> {};
     try (RowWriter writer =
         new RowWriter(
-            rows,
-            new RowWriter.Kind(query.signals().run(), 0, point.bytes(), 0, 1),
-            HashRanges.all())) {
+            rows, new RowWriter.Kind(signals.run(), 0, point.bytes(), 0, 1), HashRanges.all())) {
       writer.onWrite(listener);
       for (int test = 0; test <= plan.tests(); test++) {
         long began = SteadyClock.micros();
@@ -140,7 +125,7 @@ final class Propagation {
           writer.insert(test, count, due(began, writes++));
         }
         Long due = due(began, writes);
-        query.signals().write(rows, test, test, due == null ? SteadyClock.micros() : due, listener);
+        signals.write(rows, test, test, due == null ? SteadyClock.micros() : due, listener);
         await(test);
         note(test, began);
         if (test == 0 && readings.values().stream().allMatch(each -> each.log.rows() == 0)) {
@@ -158,17 +143,12 @@ final class Propagation {
    */
   private @Nullable Long due(long began, int write) throws InterruptedException {
     Double rate = plan.rate();
-    if (rate == null) {
-      return null;
-    }
-    long due = began + Math.round(write * 1e6 / rate);
-    SteadyClock.sleepUntil(due);
-    return due;
+    return rate == null ? null : (Long) SteadyClock.awaitDue(began, write, rate);
   }
 
   private boolean isComplete(Reading reading, int test) {
     return reading.log.rows(test) == point.documents()
-        && reading.log.signalled(query.signals().numbers(test)).isPresent();
+        && reading.log.signalled(signals.numbers(test)).isPresent();
   }
 
   private void await(int test) throws InterruptedException {
@@ -178,8 +158,8 @@ final class Propagation {
     while (!readings.values().stream().allMatch(each -> isComplete(each, test))) {
       Thread.sleep(POLL_MILLIS);
       check();
-      long seen = readings.values().stream().mapToLong(each -> each.log.rows()).sum();
-      seen += readings.values().stream().mapToLong(each -> each.log.signals()).sum();
+      long seen =
+          readings.values().stream().mapToLong(each -> each.log.rows() + each.log.signals()).sum();
       long now = SteadyClock.micros();
       if (now - shown > SHOW_MICROS) {
         shown = now;
@@ -188,7 +168,7 @@ final class Propagation {
       if (seen > most) {
         most = seen;
         lastNew = now;
-      } else if (now - lastNew > query.patience().toMillis() * 1_000) {
+      } else if (signals.areLate(lastNew)) {
         return;
       }
     }
@@ -206,9 +186,7 @@ final class Propagation {
 
   private void check() throws InterruptedException {
     readings.forEach((path, its) -> its.stream.check(path));
-    if (probe != null) {
-      probe.check();
-    }
+    probe.check();
   }
 
   private void note(int test, long began) {
@@ -217,7 +195,7 @@ final class Propagation {
     boolean complete = true;
     for (Map.Entry<StreamPath, Reading> entry : readings.entrySet()) {
       Reading reading = entry.getValue();
-      OptionalLong last = reading.log.signalled(query.signals().numbers(test));
+      OptionalLong last = reading.log.signalled(signals.numbers(test));
       if (last.isPresent()) {
         long micros = last.getAsLong() - began;
         slowest = Math.max(slowest, micros);

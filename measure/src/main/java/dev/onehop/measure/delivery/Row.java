@@ -50,15 +50,15 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
   /**
    * Returns the document of the row.
    *
-   * @param hash the first field of the key
+   * @param hashes the ranges of the first field of the key, which depends on group and number
    * @param bytes the size of the document; {@link #LEAST_BYTES} at least
    */
-  RawBsonDocument document(int hash, int bytes) {
+  RawBsonDocument document(HashRanges hashes, int bytes) {
     try (BasicOutputBuffer buffer = new BasicOutputBuffer(bytes + 32);
         BsonBinaryWriter writer = new BsonBinaryWriter(buffer)) {
       writer.writeStartDocument();
       writer.writeStartDocument("_id");
-      writer.writeInt32("h", hash);
+      writer.writeInt32("h", hashes.hash(number + ((long) group << 32)));
       writer.writeInt32("run", run);
       writer.writeInt32("g", group);
       writer.writeInt64("n", number);

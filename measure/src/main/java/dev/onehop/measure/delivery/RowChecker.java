@@ -63,11 +63,6 @@ final class RowChecker {
       }
       return new Verdict(rows, lost, twice, outOfOrder, unexpected);
     }
-
-    /** Whether there are no faults. */
-    boolean isGood() {
-      return lost == 0 && doubled == 0 && outOfOrder == 0 && unexpected == 0;
-    }
   }
 
   /**

@@ -1,9 +1,7 @@
 package dev.onehop.measure.delivery;
 
-import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
-import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoClients;
@@ -15,13 +13,13 @@ import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
+import dev.onehop.streams.ShardedChangeStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -30,6 +28,7 @@ import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * A collection of rows in the database of a cluster's URL. It uses the official driver.
@@ -52,6 +51,11 @@ public final class RowCollection implements AutoCloseable {
    *     missing
    */
   record Placement(Set<String> shards, ChunkVersion version, SortedMap<String, HashRanges> ranges) {
+
+    /** The hashes of each shard. */
+    List<HashRanges> hashes() {
+      return List.copyOf(ranges.values());
+    }
 
     /**
      * Returns the hashes of all shards except the last shard by name.
@@ -81,13 +85,20 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * Waits until change streams can be read. Then shards the collection.
+   * Waits until a change stream can start on the collection, which need not exist. Then shards the
+   * collection.
    *
    * @param chunksPerShard the number of chunks of each shard; more than one makes routing tables
    *     realistic
+   * @throws IllegalArgumentException if the servers are too old for change streams of a missing
+   *     collection
    */
   static void prepare(BenchCluster cluster, String name, int chunksPerShard) {
-    Clients.requireStreams(cluster.url(), name);
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(Clients.settings(cluster.url()))
+            .collection(cluster.url().database(), name)
+            .build();
+    var unused = Mono.from(stream.start()).block();
     cluster.shard(name, bounds(cluster.shardHosts().size() * chunksPerShard));
   }
 
@@ -129,23 +140,20 @@ public final class RowCollection implements AutoCloseable {
     var unused = rows().deleteMany(new BsonDocument());
   }
 
-  /** Returns a request for all events of the collection. */
-  StreamRequest events(BsonTimestamp start, @Nullable Duration await, boolean total, int channels) {
-    return new StreamRequest(
-        Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
+  /** Returns a request for all events of the collection, without channels. */
+  StreamRequest events(BsonTimestamp start, Duration await, boolean total) {
+    return new StreamRequest(url, name, start, List.of(), await, total, 0);
   }
 
   /** Returns a cluster time. Every later write has this time or a later time. */
   BsonTimestamp now() {
-    try (ClientSession session =
-        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
-      client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
-      BsonTimestamp time = session.getOperationTime();
-      if (time == null) {
-        throw Failure.run("the mongos returns no cluster time", null);
-      }
-      return time;
+    BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+    BsonValue time =
+        client.getDatabase("admin").runCommand(ping, BsonDocument.class).get("operationTime");
+    if (time == null) {
+      throw Failure.run("the mongos returns no cluster time", null);
     }
+    return time.asTimestamp();
   }
 
   /**
@@ -170,18 +178,20 @@ public final class RowCollection implements AutoCloseable {
       }
       SortedMap<String, HashRanges> placed = new TreeMap<>();
       ranges.forEach((shard, its) -> placed.put(shard, new HashRanges(its)));
-      return new Placement(shards(), table.version(), placed);
+      return new Placement(shards().keySet(), table.version(), placed);
     } catch (MongoException e) {
       throw Failure.run("the routing metadata can't be read: " + Failure.firstLine(e), e);
     }
   }
 
-  private Set<String> shards() {
-    return client
-        .getDatabase("config")
-        .getCollection("shards")
-        .distinct("_id", String.class)
-        .into(new TreeSet<>());
+  /** The members of each shard, as {@code name/host:port[,host:port...]}, by the shard's name. */
+  SortedMap<String, String> shards() {
+    SortedMap<String, String> shards = new TreeMap<>();
+    for (BsonDocument shard :
+        client.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
+      shards.put(shard.getString("_id").getValue(), shard.getString("host").getValue());
+    }
+    return shards;
   }
 
   /** Returns the hash in a bound of a chunk. */

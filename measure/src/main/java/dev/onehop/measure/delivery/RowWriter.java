@@ -39,7 +39,6 @@ final class RowWriter implements AutoCloseable {
   private final Kind kind;
   private final HashRanges hashes;
   private final Lane callers = new Lane();
-  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong nextRow = new AtomicLong();
   private final AtomicLong acknowledged = new AtomicLong();
   private final RowSet versions = new RowSet();
@@ -59,13 +58,7 @@ final class RowWriter implements AutoCloseable {
    *     other writes insert a row
    * @param of the number of writes to which {@code replaced} refers
    */
-  record Kind(int run, int group, int bytes, int replaced, int of) {
-
-    /** Returns a kind with which three of four writes replace a row. */
-    static Kind changing(int run, int group, int bytes) {
-      return new Kind(run, group, bytes, 3, 4);
-    }
-  }
+  record Kind(int run, int group, int bytes, int replaced, int of) {}
 
   /**
    * Creates a writer that has written nothing yet.
@@ -77,6 +70,12 @@ final class RowWriter implements AutoCloseable {
     this.collection = collection;
     this.kind = kind;
     this.hashes = hashes;
+  }
+
+  /** Creates a writer that replaces a row in three of four writes. */
+  static RowWriter changing(
+      MongoCollection<RawBsonDocument> collection, int run, int group, int bytes) {
+    return new RowWriter(collection, new Kind(run, group, bytes, 3, 4), HashRanges.all());
   }
 
   /**
@@ -110,13 +109,13 @@ final class RowWriter implements AutoCloseable {
    * @param atMost the number of rows after which the writer stops
    */
   void start(long atMost) {
-    left.set(atMost);
+    AtomicLong left = new AtomicLong(atMost);
     for (int i = 0; i < THREADS; i++) { // one thread prepares rows while the other waits
       Lane lane = new Lane();
       start(
           () -> {
             int count;
-            while (!stopped && (count = take(BATCH)) > 0) {
+            while (!stopped && (count = (int) Math.min(BATCH, left.getAndAdd(-BATCH))) > 0) {
               lane.write(kind.group(), count, null, true);
             }
             return null;
@@ -138,8 +137,7 @@ final class RowWriter implements AutoCloseable {
         () -> {
           long issued = 0;
           for (long count = 0; !stopped; count++) {
-            long due = begun + Math.round(count * 1e6 / writes);
-            SteadyClock.sleepUntil(due);
+            long due = SteadyClock.awaitDue(begun, count, writes);
             long until = (long) ((count + 1) * (rows / writes));
             if (until > issued) {
               callers.write(kind.group(), (int) (until - issued), due, true);
@@ -155,13 +153,9 @@ final class RowWriter implements AutoCloseable {
     running.add(threads.submit(work));
   }
 
-  /**
-   * Reserves up to {@code wanted} of the rows that remain to be written. Returns the number of
-   * reserved rows.
-   */
-  private int take(int wanted) {
-    long before = left.getAndUpdate(now -> now - Math.min(now, wanted));
-    return (int) Math.min(before, wanted);
+  /** The group of the rows. */
+  int group() {
+    return kind.group();
   }
 
   /** The number of acknowledged versions of rows so far. */
@@ -172,11 +166,6 @@ final class RowWriter implements AutoCloseable {
   /** The acknowledged versions. No write may run during the call. */
   RowSet versions() {
     return versions;
-  }
-
-  /** Whether all started writes have ended. */
-  boolean hasEnded() {
-    return running.stream().allMatch(Future::isDone);
   }
 
   /**
@@ -231,7 +220,7 @@ final class RowWriter implements AutoCloseable {
                 ? new Row(kind.run(), group, nextRow.getAndIncrement(), 1, due, began)
                 : new Row(
                     kind.run(), known.group(), known.number(), known.version() + 1, due, began);
-        RawBsonDocument document = row.document(hash(hashes, row), kind.bytes());
+        RawBsonDocument document = row.document(hashes, kind.bytes());
         inserted += known == null ? 1 : 0;
         writes.add(
             known == null
@@ -266,10 +255,5 @@ final class RowWriter implements AutoCloseable {
     } catch (MongoException e) {
       throw Failure.run("writing failed: " + Failure.firstLine(e), e);
     }
-  }
-
-  /** Returns the hash of a row, which depends on its group and number. */
-  static int hash(HashRanges hashes, Row row) {
-    return hashes.hash(row.number() + ((long) row.group() << 32));
   }
 }

@@ -2,7 +2,6 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -84,6 +83,6 @@ final class Samples {
     for (long each : toArray()) {
       histogram.recordValue(each);
     }
-    HdrLogs.write(file, histogram);
+    Lags.write(file, histogram);
   }
 }

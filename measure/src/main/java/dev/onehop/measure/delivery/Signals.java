@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.InsertManyOptions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -15,11 +16,13 @@ import org.bson.RawBsonDocument;
  * @param run the number that marks the rows
  * @param bytes the size of a row in bytes
  * @param shards the hashes of each shard
+ * @param patience the time after which missing signals count as lost
  */
-record Signals(int run, int bytes, List<HashRanges> shards) {
+record Signals(int run, int bytes, List<HashRanges> shards, Duration patience) {
 
-  Signals {
-    shards = List.copyOf(shards);
+  /** Whether the time has passed after which missing signals count as lost. */
+  boolean areLate(long sinceMicros) {
+    return SteadyClock.micros() - sinceMicros > patience.toMillis() * 1_000;
   }
 
   /**
@@ -53,7 +56,7 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
     for (long number : numbers(set)) {
       Row row = new Row(run, group, number, 1, dueMicros, began);
       HashRanges hashes = shards.get(documents.size());
-      documents.add(row.document(RowWriter.hash(hashes, row), bytes));
+      documents.add(row.document(hashes, bytes));
       if (documents.size() == shards.size()) {
         listener.accept(documents.get(documents.size() - 1), row);
       }

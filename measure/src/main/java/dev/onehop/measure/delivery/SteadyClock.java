@@ -1,6 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 /**
  * The clock of a process: the time since 1970 at the start of the process plus the monotonic clock.
@@ -8,8 +9,8 @@ import java.time.Instant;
  */
 final class SteadyClock {
 
-  private static final long START_NANOS;
-  private static final long START_MICROS;
+  /** The nanoseconds from 1970 until the zero of the monotonic clock. */
+  private static final long ZERO_NANOS = zero();
 
   /**
    * The number of attempts to read the wall clock and the monotonic clock at the same moment. The
@@ -17,41 +18,40 @@ final class SteadyClock {
    */
   private static final int READINGS = 16;
 
-  static {
-    long nanos = 0;
-    long micros = 0;
+  private SteadyClock() {}
+
+  private static long zero() {
+    long zero = 0;
     long closest = Long.MAX_VALUE;
     for (int i = 0; i < READINGS; i++) {
       long before = System.nanoTime();
-      long wall = wallMicros();
+      long wall = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
       long apart = System.nanoTime() - before;
       if (apart < closest) {
         closest = apart;
-        nanos = before;
-        micros = wall;
+        zero = wall - before;
       }
     }
-    START_NANOS = nanos;
-    START_MICROS = micros;
-  }
-
-  private SteadyClock() {}
-
-  private static long wallMicros() {
-    Instant now = Instant.now();
-    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
+    return zero;
   }
 
   /** The present time in microseconds. */
   static long micros() {
-    return START_MICROS + (System.nanoTime() - START_NANOS) / 1_000;
+    return (ZERO_NANOS + System.nanoTime()) / 1_000;
   }
 
-  /** Waits until a time of this clock. Returns at once if the time is past. */
-  static void sleepUntil(long micros) throws InterruptedException {
-    long left = micros - micros();
+  /**
+   * Waits until a moment of a series is due, and returns this moment. Does not wait if it is past.
+   *
+   * @param begun the first moment of the series
+   * @param number the number of the moment, from 0
+   */
+  static long awaitDue(long begun, long number, double perSecond) throws InterruptedException {
+    long due = begun + Math.round(number * 1e6 / perSecond);
+    long left = due - micros();
     if (left > 0) {
       Thread.sleep(left / 1_000, (int) (left % 1_000) * 1_000);
     }
+    return due;
   }
 }

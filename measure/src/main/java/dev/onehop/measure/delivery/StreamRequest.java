@@ -1,6 +1,6 @@
 package dev.onehop.measure.delivery;
 
-import com.mongodb.MongoClientSettings;
+import dev.onehop.resync.ClusterUrl;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request for events, which is the same for every path. Immutable.
  *
- * @param settings the settings of clients of the cluster
+ * @param url the URL of the cluster, with the database
  * @param start the cluster time of the first event
  * @param filter stages that the servers apply to the events
  * @param await the time for which a server may wait for events before it replies without events;
@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  *     document's key
  */
 record StreamRequest(
-    MongoClientSettings settings,
-    String database,
+    ClusterUrl url,
     String collection,
     BsonTimestamp start,
     List<BsonDocument> filter,
@@ -42,18 +41,6 @@ record StreamRequest(
    */
   StreamRequest matching(BsonDocument query, BsonTimestamp from) {
     return new StreamRequest(
-        settings,
-        database,
-        collection,
-        from,
-        List.of(new BsonDocument("$match", query)),
-        await,
-        total,
-        channels);
-  }
-
-  @Override
-  public String toString() {
-    return database + "." + collection + " from " + start; // without the password
+        url, collection, from, List.of(new BsonDocument("$match", query)), await, total, channels);
   }
 }

@@ -1,13 +1,12 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.Failure;
 import dev.onehop.streams.Snapshot;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -16,81 +15,107 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * A subscription to a query. It reads the snapshot of one cluster time and opens a stream at the
- * next cluster time. Each change is therefore either in the snapshot or in the stream. Events that
- * arrive during the read are delivered after the documents. Not thread-safe.
+ * A subscription to a query by one path. It reads the snapshot of one cluster time and opens a
+ * stream at the next cluster time. Each change is therefore either in the snapshot or in the
+ * stream. Events that arrive during the read are delivered after the documents. An instance
+ * subscribes once. Not thread-safe.
  */
-final class Subscription implements AutoCloseable {
+final class Subscription {
 
   private static final int BATCH = 1_000;
   private static final long POLL_MILLIS = 1;
 
+  /**
+   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
+   * counted.
+   */
+  static final long SETTLE_MILLIS = 200;
+
   private final StreamPath path;
   private final Query query;
   private final int firstSignals;
-  private final Samples sinceDue = new Samples();
-  private final Samples sinceBegan = new Samples();
   private final ArrivalLog log;
   private @Nullable List<RawBsonDocument> waiting =
       new ArrayList<>(); // accessed only with this object locked
-  private volatile @Nullable CompletableFuture<EventStream> opening;
-  private @Nullable EventStream stream;
+  private final CompletableFuture<EventStream> stream = new CompletableFuture<>();
   private long readMicros;
   private long liveMicros;
   private int signals;
 
   /**
-   * The query of a subscription. Immutable.
+   * The query of a subscription: the rows of a writer. Immutable.
    *
    * @param collection the rows, which the collection's client reads
    * @param events the request for the collection's events; its start is ignored
    * @param signals the rows whose arrival shows that earlier rows have arrived
-   * @param group the group of the rows
-   * @param whole whether all of the run's rows belong to the group; the query is then the whole
+   * @param writer the writer of the rows
+   * @param whole whether no other writer writes rows of the run; the query is then the whole
    *     collection
-   * @param patience the time after which missing signals count as lost
    */
   record Query(
       RowCollection collection,
       StreamRequest events,
       Signals signals,
-      int group,
-      boolean whole,
-      Duration patience) {
+      RowWriter writer,
+      boolean whole) {
 
     private BsonDocument filter(String key) {
       BsonDocument filter = new BsonDocument(key + ".run", new BsonInt32(signals.run()));
-      return whole ? filter : filter.append(key + ".g", new BsonInt32(group));
+      return whole ? filter : filter.append(key + ".g", new BsonInt32(writer.group()));
     }
   }
 
   /**
    * Creates a subscription that has not started.
    *
-   * @param firstSignals the number of the first of two sets of signals, which only this
-   *     subscription uses
+   * @param number the number of this subscription among those to the query by this path, from 0;
+   *     each number has separate signals
    */
-  Subscription(StreamPath path, Query query, int firstSignals) {
+  Subscription(StreamPath path, Query query, int number, ArrivalLog.Timing timing) {
     this.path = path;
     this.query = query;
-    this.firstSignals = firstSignals;
-    this.log =
-        new ArrivalLog(
-            query.signals().run(),
-            false,
-            channel -> true,
-            (channel, row, event, seen) -> {
-              sinceDue.add(seen - row.dueMicros());
-              sinceBegan.add(seen - row.beganMicros());
-            });
+    this.firstSignals = 2 * (number * StreamPath.TIMED.size() + StreamPath.TIMED.indexOf(path));
+    this.log = new ArrivalLog(query.signals().run(), timing);
+  }
+
+  /**
+   * Subscribes while the writers write, waits until all written rows have arrived, and ends the
+   * subscriptions.
+   *
+   * @param writers the writers; they start some time before the subscriptions and stop some time
+   *     after all subscriptions are live
+   * @param rate the rows per second of each writer
+   */
+  static void run(
+      List<Subscription> all,
+      Collection<RowWriter> writers,
+      double rate,
+      long beforeMillis,
+      long afterMillis)
+      throws InterruptedException {
+    try {
+      for (RowWriter writer : writers) {
+        writer.start(rate, Double.MAX_VALUE);
+      }
+      Thread.sleep(beforeMillis);
+      Parallel.forEach(all, Subscription::subscribe);
+      Thread.sleep(afterMillis);
+      for (RowWriter writer : writers) {
+        writer.stop();
+      }
+      Parallel.forEach(all, Subscription::awaitWritten);
+      Thread.sleep(SETTLE_MILLIS);
+    } finally {
+      all.forEach(Subscription::close);
+    }
   }
 
   /** Subscribes. Returns when all documents were delivered and all earlier writes have arrived. */
-  void subscribe() throws InterruptedException {
+  private void subscribe() throws InterruptedException {
     long began = SteadyClock.micros();
-    CompletableFuture<EventStream> opened = readDocuments();
+    readDocuments();
     readMicros = SteadyClock.micros() - began;
-    stream = opened(opened);
+    Parallel.await(stream);
     synchronized (this) {
       List<RawBsonDocument> before = waiting == null ? List.of() : waiting;
       before.forEach(event -> log.take(0, event));
@@ -100,7 +125,7 @@ final class Subscription implements AutoCloseable {
     liveMicros = SteadyClock.micros() - began;
   }
 
-  private CompletableFuture<EventStream> readDocuments() {
+  private void readDocuments() {
     RowCollection rows = query.collection();
     Iterable<RawBsonDocument> documents =
         Flux.from(
@@ -109,7 +134,7 @@ final class Subscription implements AutoCloseable {
                     rows.reactiveRows(),
                     find -> find.filter(query.filter("_id")),
                     (time, read) -> {
-                      opening = open(time);
+                      open(time);
                       return read;
                     }))
             .toIterable(BATCH);
@@ -119,28 +144,20 @@ final class Subscription implements AutoCloseable {
         log.checker().snapshot(row.number(), row.version());
       }
     }
-    return Objects.requireNonNull(opening);
   }
 
   /** Opens the stream of this path while documents are read. */
-  private CompletableFuture<EventStream> open(BsonTimestamp snapshot) {
+  private void open(BsonTimestamp snapshot) {
     StreamRequest after =
         query
             .events()
             .matching(query.filter("documentKey._id"), Snapshot.next(snapshot).clusterTime());
     // A separate thread opens the stream: the opening waits for servers, and the common pool has
     // few threads.
-    return CompletableFuture.supplyAsync(
-        () -> EventStream.open(path, after, (channel, event) -> take(event)),
-        open -> new Thread(open, "stream-opener").start());
-  }
-
-  private static EventStream opened(CompletableFuture<EventStream> opening) {
-    try {
-      return opening.join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException why ? why : e;
-    }
+    var unused =
+        stream.completeAsync(
+            () -> EventStream.open(path, after, (channel, event) -> take(event)),
+            open -> new Thread(open, "stream-opener").start());
   }
 
   private void take(RawBsonDocument event) {
@@ -159,56 +176,55 @@ final class Subscription implements AutoCloseable {
    *
    * @throws Failure if the stream has failed, or returns no event for a long time
    */
-  void awaitWritten() throws InterruptedException {
+  private void awaitWritten() throws InterruptedException {
     long began = SteadyClock.micros();
     int set = firstSignals + signals++;
-    query.signals().write(query.collection().rows(), query.group(), set, began, (last, row) -> {});
-    List<Long> expected = query.signals().numbers(set);
+    Signals written = query.signals();
+    written.write(query.collection().rows(), query.writer().group(), set, began, (last, row) -> {});
+    List<Long> expected = written.numbers(set);
     while (log.signalled(expected).isEmpty()) {
       Thread.sleep(POLL_MILLIS);
-      if (stream != null) {
-        stream.check(path);
-      }
-      if (SteadyClock.micros() - began > query.patience().toMillis() * 1_000) {
+      stream.join().check(path);
+      if (written.areLate(began)) {
         throw Failure.run(
             "the change stream by path %s returned no event of a write for %d s"
-                .formatted(path.label(), query.patience().toSeconds()),
+                .formatted(path.label(), written.patience().toSeconds()),
             null);
       }
     }
   }
 
+  private void close() {
+    // If the read has failed, the stream may still be opening. It is then closed as soon as it is
+    // open.
+    var unused = stream.thenAccept(EventStream::close);
+  }
+
+  StreamPath path() {
+    return path;
+  }
+
+  /** The check of the rows that have arrived, without a comparison with the written rows. */
   RowChecker checker() {
     return log.checker();
   }
 
-  /** The times of changes, from the time when the write was due until the delivery. */
-  Samples sinceDue() {
-    return sinceDue;
-  }
-
-  /** The times of changes, from the begin of the write until the delivery. */
-  Samples sinceBegan() {
-    return sinceBegan;
-  }
-
-  /** The time of reading the documents, in microseconds. */
-  long readMicros() {
-    return readMicros;
+  /**
+   * Adds the faults to {@code findings}, and also the times if these count.
+   *
+   * @param live the name of the time until the subscription was live
+   */
+  void addTo(Findings findings, String live, boolean timed) {
+    RowChecker.Verdict verdict = log.checker().verdict(query.writer().versions());
+    findings.faults(verdict.lost(), verdict.doubled());
+    if (timed) {
+      findings.times(live).add(liveMicros);
+      findings.times(Findings.SNAPSHOT).add(readMicros);
+    }
   }
 
   /** The time until the subscription was live, in microseconds. */
   long liveMicros() {
     return liveMicros;
-  }
-
-  @Override
-  public void close() {
-    CompletableFuture<EventStream> begun = opening;
-    if (begun != null) {
-      // If the read has failed, the stream may still be opening. It is then closed as soon as it is
-      // open.
-      var unused = begun.thenAccept(EventStream::close);
-    }
   }
 }

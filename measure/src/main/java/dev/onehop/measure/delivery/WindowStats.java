@@ -8,38 +8,27 @@ import java.util.function.ToLongFunction;
 
 /**
  * Figures of consumers in a window of time. They are interpolated between the consumers' samples.
+ *
+ * @param reports the reports of all consumers
+ * @param fromMicros the start of the window, in microseconds since 1970
+ * @param toMicros the end of the window; one microsecond after its start at least
+ * @param toTheEnd whether the window ends with the consumers' last row. The consumers do no work
+ *     after this row, so the first sample after the window has the figures of the window's end
  */
-final class WindowStats {
+record WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
   /** The shortest last window in microseconds. A shorter last window is left out. */
   private static final long LEAST_WINDOW_MICROS = 1_000_000;
 
-  private final List<ConsumerReport> reports;
-  private final long fromMicros;
-  private final long toMicros;
-  private final boolean toTheEnd;
-
-  /**
-   * @param reports the reports of all consumers
-   * @param fromMicros the start of the window, in microseconds since 1970
-   * @param toMicros the end of the window, after its start
-   */
-  WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros) {
-    this(reports, fromMicros, toMicros, false);
+  WindowStats {
+    toMicros = Math.max(toMicros, fromMicros + 1);
   }
 
-  /**
-   * @param toTheEnd whether the window ends with the consumers' last row. The consumers do no work
-   *     after this row, so the first sample after the window has the figures of the window's end
-   */
-  private WindowStats(
-      List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
-    this.reports = List.copyOf(reports);
-    this.fromMicros = fromMicros;
-    this.toMicros = Math.max(toMicros, fromMicros + 1);
-    this.toTheEnd = toTheEnd;
+  /** Creates figures of a window that ends at any time. */
+  WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros) {
+    this(reports, fromMicros, toMicros, false);
   }
 
   /**

@@ -12,8 +12,7 @@ class ArrivalLogTest {
 
   private final List<Row> timed = new ArrayList<>();
   private final ArrivalLog log =
-      new ArrivalLog(
-          RUN, false, channel -> channel < 2, (channel, row, event, seen) -> timed.add(row));
+      new ArrivalLog(RUN, false, channel -> channel < 2, (row, event, seen) -> timed.add(row));
 
   private void comes(int group, long number) {
     log.take(0, SampleEvents.of(new Row(RUN, group, number, 1, 100, 130), 1, 0));

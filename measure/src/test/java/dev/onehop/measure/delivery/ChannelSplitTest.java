@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
 
 class ChannelSplitTest {
+
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
   private static List<RawBsonDocument> events(int count) {
     List<RawBsonDocument> events = new ArrayList<>();
@@ -34,13 +38,13 @@ class ChannelSplitTest {
           now.decrementAndGet();
         };
 
-    ChannelSplit split = new ChannelSplit(16, consumer);
+    ChannelSplit split = new ChannelSplit(16, consumer, failures::add);
     for (int from = 0; from < all.size(); from += 100) {
       split.take(all.subList(from, from + 100));
     }
     split.close();
 
-    assertThat(split.failure()).isNull();
+    assertThat(failures).isEmpty();
     assertThat(taken).hasSize(16);
     assertThat(taken.values().stream().mapToInt(List::size).sum()).isEqualTo(4_000);
     taken
@@ -53,7 +57,8 @@ class ChannelSplitTest {
   @Test
   void eventsWithoutADocumentKeyAreLeftOut() throws Exception {
     AtomicInteger taken = new AtomicInteger();
-    ChannelSplit split = new ChannelSplit(2, (channel, event) -> taken.incrementAndGet());
+    ChannelSplit split =
+        new ChannelSplit(2, (channel, event) -> taken.incrementAndGet(), failures::add);
     split.take(
         List.of(SampleEvents.raw(BsonDocument.parse("{operationType: 'drop'}")), events(1).get(0)));
     split.close();
@@ -67,9 +72,10 @@ class ChannelSplitTest {
             2,
             (channel, event) -> {
               throw new IllegalStateException("full");
-            });
+            },
+            failures::add);
     split.take(events(100));
     split.close();
-    assertThat(split.failure()).hasMessage("full");
+    assertThat(failures).isNotEmpty().allSatisfy(each -> assertThat(each).hasMessage("full"));
   }
 }

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.results.PropagateMeasurement;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,17 +32,17 @@ class FindingsTest {
 
   @Test
   void aReportOfAnotherProcessIsReadAndAdded() throws Exception {
-    Map<StreamPath, Findings> paths = new EnumMap<>(StreamPath.class);
-    paths.put(StreamPath.ORDERED, found(70));
     ObjectMapper json = new ObjectMapper();
-    Map<StreamPath, Findings> report =
-        json.readValue(json.writeValueAsString(paths), new TypeReference<>() {});
+    Map<String, Findings> report =
+        json.readValue(
+            json.writeValueAsString(Map.of("ordered", found(70))), new TypeReference<>() {});
 
     Findings sum = found(50);
-    sum.addAll(report.get(StreamPath.ORDERED));
+    sum.addAll(report.get("ordered"));
 
     assertThat(sum.times(Findings.LATENCY).toArray()).containsExactly(50, 70);
-    PropagateMeasurement measurement = sum.write(POINT, "ordered", 2, 1, folder);
+    PropagateMeasurement measurement =
+        Findings.write(Map.of("ordered", sum), POINT, 2, 1, folder).get(0);
     assertThat(measurement.lost()).isEqualTo(2);
     assertThat(measurement.doubled()).isEqualTo(4);
     assertThat(measurement.latency().max()).isEqualTo(70);

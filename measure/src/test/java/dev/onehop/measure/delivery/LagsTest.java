@@ -14,11 +14,11 @@ class LagsTest {
 
   @Test
   void rowsOfTheWindowCount() {
-    Lags lags = new Lags(2);
+    Lags lags = new Lags();
     lags.setWindow(1_000_000, 2_000_000);
     for (long began : new long[] {999_999, 1_000_000, 1_999_999, 2_000_000}) {
       Row row = SampleEvents.row(1, 0, 1, began);
-      lags.time((int) (began % 2), row, SampleEvents.of(row, 0, began / 1_000), began + 5_000);
+      lags.time(row, SampleEvents.of(row, 0, began / 1_000), began + 5_000);
     }
     lags.write(folder);
 
@@ -35,10 +35,10 @@ class LagsTest {
 
   @Test
   void lagsBelowZeroAreCounted() {
-    Lags lags = new Lags(1);
+    Lags lags = new Lags();
     lags.setWindow(0, 10);
     Row row = SampleEvents.row(1, 0, 1, 5);
-    lags.time(0, row, SampleEvents.of(row, 0, 1_000), 4);
+    lags.time(row, SampleEvents.of(row, 0, 1_000), 4);
 
     assertThat(lags.negative()).isEqualTo(2);
   }

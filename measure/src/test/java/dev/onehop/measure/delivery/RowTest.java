@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.RawBsonDocument;
@@ -13,11 +14,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RowTest {
 
   private static final Row ROW = new Row(1 << 28, 7, 123_456_789_012L, 3, 40, 50);
+  private static final HashRanges HASH = new HashRanges(List.of(new HashRanges.Range(-5, -4)));
 
   @ParameterizedTest
   @ValueSource(ints = {Row.LEAST_BYTES, 200, ConsumeBench.ROW_BYTES, 70_000})
   void aDocumentHasItsSizeAndComesBack(int bytes) {
-    RawBsonDocument document = ROW.document(-5, bytes);
+    RawBsonDocument document = ROW.document(HASH, bytes);
 
     assertThat(document.getByteBuffer().remaining()).isEqualTo(bytes);
     assertThat(Row.of(document)).isEqualTo(ROW);
@@ -25,7 +27,7 @@ class RowTest {
 
   @Test
   void hasFourKeyFieldsOfWhichTheFirstIsAHash() {
-    RawBsonDocument document = ROW.document(-5, ConsumeBench.ROW_BYTES);
+    RawBsonDocument document = ROW.document(HASH, ConsumeBench.ROW_BYTES);
 
     assertThat(ConsumeBench.ROW_BYTES).isEqualTo(220);
     assertThat(document.getDocument("_id").keySet()).containsExactly("h", "run", "g", "n");

@@ -19,8 +19,7 @@ final class SampleEvents {
 
   /** The event of a row's write, at position {@code place} among all events. */
   static RawBsonDocument of(Row row, int place, long committedMillis) {
-    BsonDocument document =
-        row.document(RowWriter.hash(HashRanges.all(), row), ConsumeBench.ROW_BYTES);
+    BsonDocument document = row.document(HashRanges.all(), ConsumeBench.ROW_BYTES);
     return raw(
         new BsonDocument(
                 "_id",

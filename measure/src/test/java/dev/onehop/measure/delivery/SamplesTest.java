@@ -34,6 +34,16 @@ class SamplesTest {
   }
 
   @Test
+  void logHasTimeOfItsWriting() throws Exception {
+    long before = System.currentTimeMillis() - 1_000;
+    Path file = folder.resolve("time.hlog");
+    of(5).write(file);
+
+    assertThat(read(file).getStartTimeStamp()).isBetween(before, before + 60_000);
+    assertThat(read(file).getEndTimeStamp()).isBetween(before, before + 60_000);
+  }
+
+  @Test
   void aLogHasEverySample() throws Exception {
     Path file = folder.resolve("two.hlog");
     of(5, 0, 700).write(file);
