@@ -5,6 +5,7 @@ import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.StructureReader;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
@@ -123,22 +124,13 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   /** Checks that the inverted mapping maps every copied collection back to its own name. */
   private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
     Mapping back = mapping.inverted();
-    for (BsonDocument database :
-        end.all(end.client().listDatabases(BsonDocument.class).nameOnly(true))) {
-      String of = database.getString("name").getValue();
-      if (!mapping.concerns(of)) {
-        continue;
-      }
-      for (BsonDocument collection :
-          end.all(end.database(of).listCollections(BsonDocument.class))) {
-        String namespace = of + "." + collection.getString("name").getValue();
-        String there = mapping.destination(namespace);
-        if (there != null && !namespace.equals(back.destination(there))) {
-          throw new CopyException(
-              "names can't be reversed: %s and %s both become %s"
-                  .formatted(namespace, back.destination(there), there),
-              null);
-        }
+    for (String namespace : StructureReader.list(end, mapping::concerns).keySet()) {
+      String there = mapping.destination(namespace);
+      if (there != null && !namespace.equals(back.destination(there))) {
+        throw new CopyException(
+            "names can't be reversed: %s and %s both become %s"
+                .formatted(namespace, back.destination(there), there),
+            null);
       }
     }
   }
