@@ -11,9 +11,7 @@ import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,7 +19,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -34,6 +32,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 
 /** Reads the documents of one collection on one side. Thread-safe. */
@@ -112,28 +111,23 @@ final class Reader {
    *
    * @param batch the largest number of documents in one reply
    */
-  Groups read(KeyRange range, int batch) throws InterruptedException {
-    ClientSession session = side.session(false);
-    try {
-      Flux<RawBsonDocument> documents;
-      if (pair.isTimeSeries()) {
-        documents = Flux.from(sorted(session, criteria(range), batch).allowDiskUse(true));
-      } else if (!pair.isOrdered()) {
-        // No index has this order: the server sorts.
-        documents =
-            Flux.from(sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
-      } else {
-        documents = byIndex(session, range, batch);
-      }
-      return new Groups(
-          documents.toStream(batch).map(this::group),
-          namespace,
-          pair.keyField(),
-          () -> side.giveBack(session));
-    } catch (RuntimeException e) {
-      side.giveBack(session);
-      throw e;
+  Groups read(KeyRange range, int batch) {
+    return new Groups(
+        side.read(false, session -> documents(session, range, batch))
+            .toStream(batch)
+            .map(this::group),
+        namespace,
+        pair.keyField());
+  }
+
+  private Publisher<RawBsonDocument> documents(ClientSession session, KeyRange range, int batch) {
+    if (pair.hasRanges()) {
+      return byIndex(session, range, batch);
     }
+    // No index has this order: the server sorts.
+    return sorted(session, filtered(null), batch)
+        .collation(pair.isTimeSeries() ? null : SIMPLE)
+        .allowDiskUse(true);
   }
 
   private FindPublisher<RawBsonDocument> sorted(ClientSession session, Bson criteria, int batch) {
@@ -146,12 +140,12 @@ final class Reader {
    */
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
-    Flux<RawBsonDocument> end =
-        Flux.from(collection().find(session, filter == null ? last : Filters.and(filter, last)));
+    Flux<RawBsonDocument> end = Flux.from(collection().find(session, filtered(last)));
     if (KeyRange.isHighest(range.min())) {
       return end;
     }
-    FindPublisher<RawBsonDocument> find = sorted(session, criteria(range), batch).hint(ascending());
+    FindPublisher<RawBsonDocument> find =
+        sorted(session, filtered(routable(range)), batch).hint(ascending());
     if (!KeyRange.isLowest(range.min())) {
       find = find.min(range.min());
     }
@@ -169,18 +163,12 @@ final class Reader {
     return new BsonDocument(pair.keyField(), new BsonInt32(1));
   }
 
-  private Bson criteria(KeyRange range) {
-    List<Bson> all = new ArrayList<>();
-    if (filter != null) {
-      all.add(filter);
+  /** The filter of this side, together with a condition. */
+  private Bson filtered(@Nullable Bson condition) {
+    if (condition == null) {
+      return filter == null ? new BsonDocument() : filter;
     }
-    if (pair.hasRanges()) {
-      BsonDocument bounds = routable(range);
-      if (bounds != null) {
-        all.add(bounds);
-      }
-    }
-    return all.isEmpty() ? new BsonDocument() : Filters.and(all);
+    return filter == null ? condition : Filters.and(filter, condition);
   }
 
   /**
@@ -207,32 +195,18 @@ final class Reader {
    *     fingerprints of keys that the collation treats as equal
    */
   Map<ByteBuffer, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
-    return side.cluster().persistently(() -> lookOnce(keys, batch));
-  }
-
-  private Map<ByteBuffer, Fingerprint> lookOnce(List<BsonValue> keys, int batch)
-      throws InterruptedException {
-    ClientSession session = side.session(true);
-    try {
-      Bson asked = anyOf(keys);
-      Map<ByteBuffer, Fingerprint> found = new HashMap<>();
-      try (Stream<RawBsonDocument> documents =
-          Flux.from(
-                  collection()
-                      .find(session, filter == null ? asked : Filters.and(filter, asked))
-                      .batchSize(batch))
-              .toStream(batch)) {
-        documents
-            .map(this::group)
-            .forEach(
-                group ->
-                    found.merge(
-                        ByteBuffer.wrap(group.order()), group.fingerprint(), Fingerprint::plus));
-      }
-      return found;
-    } finally {
-      side.giveBack(session);
-    }
+    return side.cluster()
+        .one(
+            () ->
+                side.read(
+                        true,
+                        session -> collection().find(session, filtered(anyOf(keys))).batchSize(batch))
+                    .map(this::group)
+                    .collect(
+                        Collectors.toMap(
+                            group -> ByteBuffer.wrap(group.order()),
+                            Group::fingerprint,
+                            Fingerprint::plus)));
   }
 
   private Bson anyOf(List<BsonValue> keys) {
