@@ -209,7 +209,7 @@ final class SecondLooks implements Callable<Void> {
               begun,
               ended);
       switch (verdict) {
-        case EQUAL -> waiting.range.equal();
+        case EQUAL -> waiting.range.decided();
         case DIFFERENT -> waiting.range.differs(waiting.kind(), waiting.key);
         case UNDECIDED -> waiting.range.undecided();
         case AGAIN -> {
