@@ -2,6 +2,7 @@ package dev.onehop.copy;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
@@ -43,7 +44,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   /** A cluster time that is after all past operations of all shards of a cluster. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
     return new BsonTimestamp(
-        cluster.one(() -> ClusterEnd.latestTime(cluster.client())).getValue() + 1);
+        cluster.one(() -> ClusterQueries.latestTime(cluster.client())).getValue() + 1);
   }
 
   /**

@@ -4,8 +4,8 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,11 +87,6 @@ final class SchemaCommands {
 
   /** Whether the destination is a sharded cluster. */
   Mono<Boolean> isSharded() {
-    return Mono.from(
-            destination
-                .getDatabase("admin")
-                .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class))
-        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")))
-        .retryWhen(SourceReads.untilThere());
+    return ClusterQueries.isSharded(destination).retryWhen(SourceReads.untilThere());
   }
 }

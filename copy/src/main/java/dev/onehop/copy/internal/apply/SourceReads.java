@@ -4,7 +4,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.Waits;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -61,7 +61,7 @@ final class SourceReads {
 
   /** A cluster time of the source that is at or after all past operations on all shards. */
   Mono<BsonTimestamp> now() {
-    return ClusterEnd.latestTime(source).retryWhen(untilThere());
+    return ClusterQueries.latestTime(source).retryWhen(untilThere());
   }
 
   /**

@@ -1,11 +1,10 @@
 package dev.onehop.copy.internal.state;
 
 import com.mongodb.MongoException;
-import com.mongodb.ReadConcern;
-import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.ShardId;
 import java.time.Duration;
@@ -54,7 +53,7 @@ final class FencePlaces {
 
   /** First moves a chunk to each shard that has none. Then returns the documents and chunks. */
   Mono<Places> get() {
-    return isSharded()
+    return ClusterQueries.isSharded(destination)
         .flatMap(
             sharded ->
                 sharded
@@ -79,18 +78,13 @@ final class FencePlaces {
    * being removed is left out, because the balancer would move its chunk away.
    */
   Mono<Set<String>> shards() {
-    return isSharded()
+    return ClusterQueries.isSharded(destination)
         .flatMap(
             sharded ->
                 sharded
                     ? all("shards", new BsonDocument()).map(FencePlaces::staying)
                     : Mono.just(Set.of("")))
         .retryWhen(Waits.retry(Waits::isPassing));
-  }
-
-  private Mono<Boolean> isSharded() {
-    return run(new BsonDocument("hello", new BsonInt32(1)))
-        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")));
   }
 
   private Mono<Void> shardCollection() {
@@ -102,7 +96,7 @@ final class FencePlaces {
                 .then(
                     run(
                         new BsonDocument("shardCollection", new BsonString(namespace))
-                            .append("key", new BsonDocument(ID, new BsonInt32(1))))))
+                            .append("key", KeyFields.BY_ID))))
         .then();
   }
 
@@ -192,17 +186,12 @@ final class FencePlaces {
   }
 
   private Mono<List<BsonDocument>> all(String collection, BsonDocument filter) {
-    MongoCollection<BsonDocument> entries =
-        destination
-            .getDatabase("config")
-            .getCollection(collection, BsonDocument.class)
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.MAJORITY);
-    return Flux.from(entries.find(filter).sort(new BsonDocument(ID, new BsonInt32(1))))
+    return Flux.from(
+            ClusterQueries.metadata(destination, collection, filter).sort(KeyFields.BY_ID))
         .collectList();
   }
 
   private Mono<BsonDocument> run(BsonDocument command) {
-    return Mono.from(destination.getDatabase("admin").runCommand(command, BsonDocument.class));
+    return ClusterQueries.admin(destination, command);
   }
 }
