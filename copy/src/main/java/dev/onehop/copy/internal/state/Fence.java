@@ -162,12 +162,8 @@ public final class Fence {
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
       return afterPause()
           .then(shards())
-          .flatMap(
-              now ->
-                  raisedOn.containsAll(now)
-                      ? Mono.<BsonDocument>empty()
-                      : raise().then(Mono.<BsonDocument>empty()))
-          .switchIfEmpty(Mono.defer(() -> send(inDatabase, command, ++number)));
+          .flatMap(now -> raisedOn.containsAll(now) ? Mono.<Void>empty() : raise())
+          .then(Mono.defer(() -> send(inDatabase, command, ++number)));
     }
 
     /**
