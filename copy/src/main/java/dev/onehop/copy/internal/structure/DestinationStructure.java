@@ -7,7 +7,9 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.core.bson.SortableKey;
 import dev.onehop.wire.message.ErrorCodes;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -79,15 +81,9 @@ public final class DestinationStructure {
    *     unknown
    */
   public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
-    BsonDocument create =
-        new BsonDocument("create", new BsonString(CollectionSpec.nameOf(spec.destination())));
-    spec.options()
-        .forEach(
-            (name, value) -> {
-              if (!name.equals(EXPIRES) && !name.equals("autoIndexId")) {
-                create.append(name, value);
-              }
-            });
+    BsonDocument create = command("create", spec);
+    create.putAll(spec.options());
+    List.of(EXPIRES, "autoIndexId").forEach(create::remove);
     if (spec.kind() == Kind.VIEW) {
       create.put("viewOn", new BsonString(viewed(spec)));
     }
@@ -100,6 +96,10 @@ public final class DestinationStructure {
 
   private static String databaseOf(CollectionSpec spec) {
     return Mapping.databaseOf(spec.destination());
+  }
+
+  private static BsonDocument command(String name, CollectionSpec spec) {
+    return new BsonDocument(name, new BsonString(CollectionSpec.nameOf(spec.destination())));
   }
 
   private String viewed(CollectionSpec view) {
@@ -156,8 +156,8 @@ public final class DestinationStructure {
    * it.
    */
   public static boolean supports(BsonDocument index, BsonDocument key) {
-    List<BsonDocument> fields = fields(index.getDocument("key"));
-    List<BsonDocument> wanted = fields(key);
+    List<ByteBuffer> fields = fields(index.getDocument("key"));
+    List<ByteBuffer> wanted = fields(key);
     return fields.size() >= wanted.size()
         && fields.subList(0, wanted.size()).equals(wanted)
         && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
@@ -165,21 +165,12 @@ public final class DestinationStructure {
         && CollectionSpec.isSimple(index.get("collation"));
   }
 
-  /**
-   * The fields of an index key in order. All numbers are converted to doubles, so that equal keys
-   * have equal lists.
-   */
-  static List<BsonDocument> fields(BsonDocument pattern) {
-    List<BsonDocument> fields = new ArrayList<>();
-    pattern.forEach(
-        (name, kind) ->
-            fields.add(
-                new BsonDocument(
-                    name,
-                    kind.isNumber()
-                        ? new org.bson.BsonDouble(kind.asNumber().doubleValue())
-                        : kind)));
-    return fields;
+  /** The fields of an index key in order. Equal numbers of different types are equal here. */
+  static List<ByteBuffer> fields(BsonDocument pattern) {
+    return pattern.entrySet().stream()
+        .map(field -> new BsonDocument(field.getKey(), field.getValue()))
+        .map(field -> ByteBuffer.wrap(SortableKey.encode(field)))
+        .toList();
   }
 
   /** Builds the indexes that may exist while documents are inserted and changed. */
@@ -205,35 +196,26 @@ public final class DestinationStructure {
         spec.indexes().stream()
             .filter(index -> isLate(index) || !there.containsKey(nameOf(index)))
             .toList();
-    alterExpiry(spec, wanted, there);
-    build(spec, wanted);
-    BsonValue expires = spec.options().get(EXPIRES);
-    if (expires != null) {
-      destination.runPersistently(
-          databaseOf(spec),
-          new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
-              .append(EXPIRES, expires));
-    }
-  }
-
-  /** Changes the expiry of indexes that exist already, for example in a copy back. */
-  private void alterExpiry(
-      CollectionSpec spec, List<BsonDocument> wanted, Map<String, BsonDocument> there)
-      throws InterruptedException {
     for (BsonDocument index : wanted) {
       BsonDocument present = there.get(nameOf(index));
+      // The index may exist already, for example in a copy back.
       if (present != null
           && index.containsKey(EXPIRES)
           && !index.get(EXPIRES).equals(present.get(EXPIRES))) {
-        destination.runPersistently(
-            databaseOf(spec),
-            new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
-                .append(
-                    "index",
-                    new BsonDocument("name", index.get("name"))
-                        .append(EXPIRES, index.get(EXPIRES))));
+        BsonDocument changed = new BsonDocument("name", index.get("name"));
+        alter(spec, "index", changed.append(EXPIRES, index.get(EXPIRES)));
       }
     }
+    build(spec, wanted);
+    BsonValue expires = spec.options().get(EXPIRES);
+    if (expires != null) {
+      alter(spec, EXPIRES, expires);
+    }
+  }
+
+  private void alter(CollectionSpec spec, String option, BsonValue value)
+      throws InterruptedException {
+    destination.runPersistently(databaseOf(spec), command("collMod", spec).append(option, value));
   }
 
   private static String nameOf(BsonDocument index) {
@@ -250,7 +232,7 @@ public final class DestinationStructure {
       return;
     }
     BsonDocument create =
-        new BsonDocument("createIndexes", new BsonString(CollectionSpec.nameOf(spec.destination())))
+        command("createIndexes", spec)
             .append(
                 "indexes",
                 new BsonArray(indexes.stream().map(DestinationStructure::toCreate).toList()));
