@@ -13,6 +13,7 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonArray;
@@ -38,8 +39,6 @@ import org.jspecify.annotations.Nullable;
 record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
   private static final long LOOK_MILLIS = 100;
   private static final int LOOKS = 50;
-  private static final int HISTORY_LOST = 286;
-  private static final int STREAM_FATAL = 280;
 
   /** A cluster time that is after all past operations of all shards of a cluster. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
@@ -166,7 +165,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
                       .append("cursors", new BsonArray(List.of(new BsonInt64(cursor)))))
               .onErrorComplete());
     } catch (CommandFailure refused) {
-      if (refused.code() == HISTORY_LOST || refused.code() == STREAM_FATAL) {
+      if (refused.code() == ErrorCodes.CHANGE_STREAM_HISTORY_LOST
+          || refused.code() == ErrorCodes.CHANGE_STREAM_FATAL_ERROR) {
         throw new CopyException(
             "the oplog of the source%s no longer has all changes since the job was finished"
                 .formatted(shard.equals(ClusterEnd.ALONE) ? "" : "'s shard " + shard),

@@ -10,7 +10,6 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.wire.message.ErrorCodes;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
