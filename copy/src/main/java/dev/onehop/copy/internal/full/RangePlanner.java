@@ -95,7 +95,7 @@ public final class RangePlanner {
         }
       }
     }
-    return KeySamples.quantiles(new ArrayList<>(keys.values()), points);
+    return KeySamples.quantiles(new ArrayList<>(keys.values()), points, 1);
   }
 
   private static Size sum(Map<String, Size> sizes) {
@@ -185,7 +185,8 @@ public final class RangePlanner {
                 pattern,
                 Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE),
                 size),
-            ranges - 1);
+            ranges - 1,
+            1);
   }
 
   private List<KeyRange> ofOneShard(CopiedCollection collection, String shard, Size size)

@@ -216,17 +216,9 @@ public final class KeySamples {
   }
 
   /**
-   * From sorted keys, chooses keys at even distances, but not the first key.
-   *
-   * @param points the most keys to choose
-   */
-  public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
-    return quantiles(sorted, points, 1);
-  }
-
-  /**
    * From sorted keys, chooses keys at even distances.
    *
+   * @param points the most keys to choose
    * @param least the index of the first key that may be chosen
    */
   public static <T> List<T> quantiles(List<T> sorted, int points, int least) {
