@@ -24,27 +24,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the structure of a cluster: the collections and views that a mapping includes, their
  * indexes, shard keys and zones.
+ *
+ * @param notes called with a text for each system collection that is left out, with the reason
  */
-public final class StructureReader {
+public record StructureReader(ClusterEnd cluster, Mapping mapping, Consumer<String> notes) {
   private static final Map<String, Kind> KINDS =
       Map.of("view", Kind.VIEW, "timeseries", Kind.TIME_SERIES);
 
   // System collections that are left out without a note to the user, because only servers write to
   // them.
   private static final Set<String> KNOWN_SYSTEM = Set.of("system.views", "system.profile");
-
-  private final ClusterEnd cluster;
-  private final Mapping mapping;
-  private final Consumer<String> notes;
-
-  /**
-   * @param notes called with a text for each system collection that is left out, with the reason
-   */
-  public StructureReader(ClusterEnd cluster, Mapping mapping, Consumer<String> notes) {
-    this.cluster = cluster;
-    this.mapping = mapping;
-    this.notes = notes;
-  }
 
   /** The databases that may have collections that the mapping includes. */
   public Set<String> databases() throws InterruptedException {
