@@ -95,11 +95,13 @@ final class RangeWork {
     }
     if (!same) {
       looks.add(
-          this,
-          ByteBuffer.wrap(first.order()),
-          first.key(),
-          from == null ? Fingerprint.NONE : from.fingerprint(),
-          to == null ? Fingerprint.NONE : to.fingerprint());
+          new SecondLooks.Waiting(
+              this,
+              ByteBuffer.wrap(first.order()),
+              first.key(),
+              from == null ? Fingerprint.NONE : from.fingerprint(),
+              to == null ? Fingerprint.NONE : to.fingerprint(),
+              System.nanoTime()));
     }
   }
 
@@ -114,8 +116,7 @@ final class RangeWork {
     differing.merge(kind, 1L, Long::sum);
     if (collection.meter().differs()) {
       CollectionPair pair = collection.pair();
-      details.add(
-          new Difference(pair.namespace(), kind, new BsonDocument(pair.keyField(), key)));
+      details.add(new Difference(pair.namespace(), kind, new BsonDocument(pair.keyField(), key)));
     }
     decided();
   }

@@ -174,15 +174,10 @@ public final class Fence {
      *     dev.onehop.copy.progress.CopyException} if another process owns it
      */
     public Mono<Void> raise() {
-      return Mono.defer(
-              () ->
-                  places
-                      .get()
-                      .flatMap(
-                          before ->
-                              raise(before)
-                                  .then(Mono.defer(places::get))
-                                  .flatMap(after -> confirm(before, after))))
+      return places
+          .get()
+          .flatMap(
+              before -> raise(before).then(places.get()).flatMap(after -> confirm(before, after)))
           .retryWhen(Waits.retry(MovedException.class::isInstance));
     }
 
