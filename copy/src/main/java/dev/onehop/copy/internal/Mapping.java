@@ -136,7 +136,7 @@ public record Mapping(
           "'" + to + "' is reserved for the servers or for the state of copies");
     }
     String database = databaseOf(to);
-    String collection = to.substring(Math.min(database.length() + 1, to.length()));
+    String collection = collectionOf(to);
     if (NO_DATABASE.matcher(database).find()
         || collection.startsWith("system.")
         || NO_COLLECTION.matcher(collection).find()
@@ -156,7 +156,7 @@ public record Mapping(
    */
   public @Nullable String destination(String namespace) {
     String database = databaseOf(namespace);
-    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    String collection = collectionOf(namespace);
     if (collection.startsWith(BUCKETS)) {
       String series = destination(database + "." + collection.substring(BUCKETS.length()));
       return series == null ? null : buckets(series);
@@ -166,7 +166,7 @@ public record Mapping(
 
   private @Nullable String forward(String namespace) {
     String database = databaseOf(namespace);
-    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    String collection = collectionOf(namespace);
     if (neverCopies(database)
         || collection.isEmpty()
         || collection.startsWith("system.")
@@ -333,13 +333,17 @@ public record Mapping(
 
   /** The bucket collection of a time series. */
   public static String buckets(String namespace) {
-    String database = databaseOf(namespace);
-    return database + "." + BUCKETS + namespace.substring(database.length() + 1);
+    return databaseOf(namespace) + "." + BUCKETS + collectionOf(namespace);
   }
 
   /** The database of a name, which is {@code database} or {@code database.collection}. */
   public static String databaseOf(String namespace) {
     int dot = namespace.indexOf('.');
     return dot < 0 ? namespace : namespace.substring(0, dot);
+  }
+
+  /** The name of a collection without its database; empty for the name of a database. */
+  public static String collectionOf(String namespace) {
+    return namespace.substring(Math.min(databaseOf(namespace).length() + 1, namespace.length()));
   }
 }

@@ -125,7 +125,7 @@ public final class Forecast {
    */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
-    BsonString collection = new BsonString(namespace.substring(database.length() + 1));
+    BsonString collection = new BsonString(Mapping.collectionOf(namespace));
     ReplicaSet servers = Waits.one(source.shard(shard));
     long begun = System.nanoTime();
     long bytes = 0;

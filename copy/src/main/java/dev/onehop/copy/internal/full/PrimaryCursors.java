@@ -68,7 +68,7 @@ final class PrimaryCursors {
     }
 
     BsonString collection() {
-      return new BsonString(namespace.substring(database().length() + 1));
+      return new BsonString(Mapping.collectionOf(namespace));
     }
   }
 

@@ -53,13 +53,14 @@ final class FencePlaces {
 
   /** First moves a chunk to each shard that has none. Then returns the documents and chunks. */
   Mono<Places> get() {
+    return ifSharded(
+        read().flatMap(found -> found.missing().isEmpty() ? Mono.just(found) : completed()),
+        new Places(Map.of("", new BsonInt32(0)), List.of(), Set.of()));
+  }
+
+  private <T> Mono<T> ifSharded(Mono<T> ofShards, T ofReplicaSet) {
     return ClusterQueries.isSharded(destination)
-        .flatMap(
-            sharded ->
-                sharded
-                    ? read().flatMap(found -> found.missing().isEmpty() ? Mono.just(found) : completed())
-                    : Mono.just(
-                        new Places(Map.of("", new BsonInt32(0)), List.of(), Set.of())))
+        .flatMap(sharded -> sharded ? ofShards : Mono.just(ofReplicaSet))
         .retryWhen(Waits.retry(Waits::isPassing));
   }
 
@@ -78,13 +79,7 @@ final class FencePlaces {
    * being removed is left out, because the balancer would move its chunk away.
    */
   Mono<Set<String>> shards() {
-    return ClusterQueries.isSharded(destination)
-        .flatMap(
-            sharded ->
-                sharded
-                    ? all("shards", new BsonDocument()).map(FencePlaces::staying)
-                    : Mono.just(Set.of("")))
-        .retryWhen(Waits.retry(Waits::isPassing));
+    return ifSharded(all("shards", new BsonDocument()).map(FencePlaces::staying), Set.of(""));
   }
 
   private Mono<Void> shardCollection() {
@@ -186,8 +181,7 @@ final class FencePlaces {
   }
 
   private Mono<List<BsonDocument>> all(String collection, BsonDocument filter) {
-    return Flux.from(
-            ClusterQueries.metadata(destination, collection, filter).sort(KeyFields.BY_ID))
+    return Flux.from(ClusterQueries.metadata(destination, collection, filter).sort(KeyFields.BY_ID))
         .collectList();
   }
 

@@ -53,7 +53,7 @@ public final class DestinationStructure {
    * @param info the {@code info} of the collection in the reply to {@code listCollections}
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
-    BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
+    BsonDocument drop = new BsonDocument("drop", new BsonString(Mapping.collectionOf(namespace)));
     if (info.containsKey("uuid") && destination.takesUuids()) {
       BsonDocument known = drop.clone().append("collectionUUID", info.get("uuid"));
       try {
@@ -98,7 +98,7 @@ public final class DestinationStructure {
   }
 
   private static BsonDocument command(String name, CollectionSpec spec) {
-    return new BsonDocument(name, new BsonString(CollectionSpec.nameOf(spec.destination())));
+    return new BsonDocument(name, new BsonString(Mapping.collectionOf(spec.destination())));
   }
 
   private String viewed(CollectionSpec view) {
@@ -116,7 +116,7 @@ public final class DestinationStructure {
               .formatted(view.destination(), there),
           null);
     }
-    return CollectionSpec.nameOf(there);
+    return Mapping.collectionOf(there);
   }
 
   private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)

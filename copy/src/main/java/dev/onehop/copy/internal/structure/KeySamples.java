@@ -172,7 +172,7 @@ public final class KeySamples {
 
   private static BsonDocument aggregate(String namespace, List<BsonDocument> stages) {
     List<BsonValue> pipeline = new ArrayList<>(stages);
-    return new BsonDocument("aggregate", new BsonString(CollectionSpec.nameOf(namespace)))
+    return new BsonDocument("aggregate", new BsonString(Mapping.collectionOf(namespace)))
         .append("pipeline", new BsonArray(pipeline))
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(100_000)));
   }

@@ -141,7 +141,7 @@ public record StructureReader(ClusterEnd cluster, Mapping mapping, Consumer<Stri
   }
 
   private @Nullable String destination(String namespace) {
-    String name = CollectionSpec.nameOf(namespace);
+    String name = Mapping.collectionOf(namespace);
     if (!name.startsWith("system.")) {
       return mapping.destination(namespace);
     }
