@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -98,12 +97,14 @@ final class Reader {
             new BsonDocument("_id", new BsonInt32(pair.keyField().equals("_id") ? 1 : 0))
                 .append(pair.keyField(), new BsonInt32(1))
                 .append("size", BsonDocument.parse("{$bsonSize: '$$ROOT'}")));
-    return KeySamples.take(count, of, sample -> sample(List.of(sample, shape)));
-  }
-
-  private Sample sample(List<BsonDocument> pipeline) throws InterruptedException {
-    return Sample.of(
-        side.cluster().all(collection().aggregate(pipeline).allowDiskUse(true)), pair.keyField());
+    List<RawBsonDocument> documents =
+        KeySamples.take(
+            count,
+            of,
+            sample ->
+                side.cluster()
+                    .all(collection().aggregate(List.of(sample, shape)).allowDiskUse(true)));
+    return Sample.of(documents, pair.keyField());
   }
 
   /**
@@ -178,13 +179,10 @@ final class Reader {
   static @Nullable BsonDocument routable(KeyRange range) {
     BsonValue min = Objects.requireNonNull(range.min().get("_id"));
     BsonValue max = Objects.requireNonNull(range.max().get("_id"));
-    return COMPARABLE.contains(min.getBsonType()) && typeClass(min) == typeClass(max)
+    boolean sameType = SortableKey.encode(min)[0] == SortableKey.encode(max)[0];
+    return COMPARABLE.contains(min.getBsonType()) && sameType
         ? new BsonDocument("_id", new BsonDocument("$gte", min).append("$lt", max))
         : null;
-  }
-
-  private static int typeClass(BsonValue value) {
-    return SortableKey.encode(value)[0];
   }
 
   /**
@@ -200,7 +198,8 @@ final class Reader {
             () ->
                 side.read(
                         true,
-                        session -> collection().find(session, filtered(anyOf(keys))).batchSize(batch))
+                        session ->
+                            collection().find(session, filtered(anyOf(keys))).batchSize(batch))
                     .map(this::group)
                     .collect(
                         Collectors.toMap(
@@ -244,9 +243,8 @@ final class Reader {
     RawBsonDocument content = document;
     if (pair.isTimeSeries()) {
       // A bucket does not keep the order of fields, so a copy may have another order.
-      SortedMap<String, BsonValue> fields = new TreeMap<>(document);
       BsonDocument sorted = new BsonDocument();
-      fields.forEach(sorted::append);
+      new TreeMap<>(document).forEach(sorted::append);
       content = new RawBsonDocument(sorted, new BsonDocumentCodec());
     }
     ByteBuf bytes = content.getByteBuffer();

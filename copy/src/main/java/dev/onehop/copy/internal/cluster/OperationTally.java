@@ -56,17 +56,13 @@ final class OperationTally {
     if (upper == null) {
       return 0;
     }
-    return total - (lower == null ? 0 : between(lower, upper, before));
-  }
-
-  private static long between(
-      Map.Entry<BsonTimestamp, Long> lower,
-      Map.Entry<BsonTimestamp, Long> upper,
-      BsonTimestamp time) {
+    if (lower == null) {
+      return total;
+    }
     double part =
-        (double) (time.getValue() - lower.getKey().getValue())
+        (double) (before.getValue() - lower.getKey().getValue())
             / (upper.getKey().getValue() - lower.getKey().getValue());
-    return lower.getValue() + Math.round(part * (upper.getValue() - lower.getValue()));
+    return total - lower.getValue() - Math.round(part * (upper.getValue() - lower.getValue()));
   }
 
   /**

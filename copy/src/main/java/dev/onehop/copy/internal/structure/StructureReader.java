@@ -6,6 +6,7 @@ import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -77,13 +78,11 @@ public record StructureReader(ClusterEnd cluster, Mapping mapping, Consumer<Stri
    */
   public List<CollectionSpec> toCopy() throws InterruptedException {
     List<CollectionSpec> specs = new ArrayList<>();
-    List<CollectionSpec> views = new ArrayList<>();
     Map<String, String> taken = new HashMap<>();
     for (CollectionSpec spec : read()) {
-      (spec.kind() == Kind.VIEW ? views : specs)
-          .add(
-              spec.withIndexes(
-                  spec.indexes().stream().filter(StructureReader::isToBeCreated).toList()));
+      specs.add(
+          spec.withIndexes(
+              spec.indexes().stream().filter(StructureReader::isToBeCreated).toList()));
       String other = taken.put(spec.destination(), spec.namespace());
       if (other != null) {
         throw new CopyException(
@@ -91,7 +90,7 @@ public record StructureReader(ClusterEnd cluster, Mapping mapping, Consumer<Stri
             null);
       }
     }
-    specs.addAll(views);
+    specs.sort(Comparator.comparing(spec -> spec.kind() == Kind.VIEW));
     return specs;
   }
 
