@@ -12,7 +12,7 @@ import dev.onehop.copy.internal.full.Forecast;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.ReadOrder;
-import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.internal.structure.StructureReader;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
@@ -110,7 +110,7 @@ record JobStart(
     }
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
-    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping, notes).read();
+    List<CollectionSpec> specs = new StructureReader(source, settings.mapping, notes).toCopy();
     checkIncluded(specs);
     Set<String> occupied = occupied(destination, settings.mapping, specs).keySet();
     if (!occupied.isEmpty() && settings.begin == ClusterCopy.Begin.NEW) {
@@ -237,7 +237,7 @@ record JobStart(
                   + " the changed documents may differ from the source's")
               .formatted(written));
     }
-    for (CollectionSpec spec : new SourceStructure(source, settings.mapping, notes).read()) {
+    for (CollectionSpec spec : new StructureReader(source, settings.mapping, notes).toCopy()) {
       if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
         notes.accept(
             "changes of the time series %s are not copied, because no change stream has them"
@@ -259,7 +259,7 @@ record JobStart(
   }
 
   private void checkRights() throws InterruptedException {
-    Set<String> databases = new SourceStructure(source, settings.mapping, notes).databases();
+    Set<String> databases = new StructureReader(source, settings.mapping, notes).databases();
     Set<String> there = new TreeSet<>();
     for (String database : databases) {
       there.addAll(settings.mapping.databases(database));
@@ -281,21 +281,15 @@ record JobStart(
     Set<String> wanted = new HashSet<>();
     specs.forEach(spec -> wanted.add(spec.destination()));
     Map<String, BsonDocument> occupied = new TreeMap<>();
-    for (BsonDocument database :
-        destination.all(destination.client().listDatabases(BsonDocument.class).nameOnly(true))) {
-      String name = database.getString("name").getValue();
-      if (Mapping.neverCopies(name)) {
-        continue;
-      }
-      for (BsonDocument collection :
-          destination.all(destination.database(name).listCollections(BsonDocument.class))) {
-        String namespace = name + "." + collection.getString("name").getValue();
-        if (!collection.getString("name").getValue().startsWith("system.")
-            && (wanted.contains(namespace) || namespace.equals(mapping.destination(namespace)))) {
-          occupied.put(namespace, collection.getDocument("info", new BsonDocument()));
-        }
-      }
-    }
+    StructureReader.list(destination, database -> !Mapping.neverCopies(database))
+        .forEach(
+            (namespace, collection) -> {
+              if (!collection.getString("name").getValue().startsWith("system.")
+                  && (wanted.contains(namespace)
+                      || namespace.equals(mapping.destination(namespace)))) {
+                occupied.put(namespace, collection.getDocument("info", new BsonDocument()));
+              }
+            });
     return occupied;
   }
 }

@@ -14,7 +14,7 @@ import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.ReadOrder;
-import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.internal.structure.StructureReader;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import java.util.List;
@@ -172,7 +172,7 @@ record Phases(
     List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
     LateSeries series = new LateSeries(source, destination, settings, job, notes);
     if (settings.operations.contains(CopyOperation.DDL)) {
-      specs = new SourceStructure(source, settings.mapping, notes).read();
+      specs = new StructureReader(source, settings.mapping, notes).toCopy();
       series.copy(collections, specs, until, planner, limits);
     }
     finish(specs);
@@ -203,7 +203,7 @@ record Phases(
     }
     boolean reverse = job.get("reverses") instanceof BsonObjectId;
     List<CollectionSpec> specs =
-        reverse ? List.of() : new SourceStructure(source, settings.mapping, notes).read();
+        reverse ? List.of() : new StructureReader(source, settings.mapping, notes).toCopy();
     if (!reverse) {
       for (Map.Entry<String, BsonDocument> each :
           JobStart.occupied(destination, settings.mapping, specs).entrySet()) {

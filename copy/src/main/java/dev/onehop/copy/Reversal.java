@@ -2,16 +2,18 @@ package dev.onehop.copy;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
-import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.internal.structure.StructureReader;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonArray;
@@ -37,13 +39,11 @@ import org.jspecify.annotations.Nullable;
 record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
   private static final long LOOK_MILLIS = 100;
   private static final int LOOKS = 50;
-  private static final int HISTORY_LOST = 286;
-  private static final int STREAM_FATAL = 280;
 
   /** A cluster time that is after all past operations of all shards of a cluster. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
     return new BsonTimestamp(
-        cluster.one(() -> ClusterEnd.latestTime(cluster.client())).getValue() + 1);
+        cluster.one(() -> ClusterQueries.latestTime(cluster.client())).getValue() + 1);
   }
 
   /**
@@ -120,16 +120,12 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   /** Checks that the inverted mapping maps every copied collection back to its own name. */
   private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
     Mapping back = mapping.inverted();
-    for (String of : new SourceStructure(end, mapping, unused -> {}).databases()) {
-      for (BsonDocument collection :
-          end.all(end.database(of).listCollections(BsonDocument.class))) {
-        String namespace = of + "." + collection.getString("name").getValue();
-        String there = mapping.destination(namespace);
-        if (there != null && !namespace.equals(back.destination(there))) {
-          throw new CopyException(
-              "names can't be reversed: %s and %s both become %s"
-                  .formatted(namespace, back.destination(there), there));
-        }
+    for (String namespace : StructureReader.list(end, mapping::concerns).keySet()) {
+      String there = mapping.destination(namespace);
+      if (there != null && !namespace.equals(back.destination(there))) {
+        throw new CopyException(
+            "names can't be reversed: %s and %s both become %s"
+                .formatted(namespace, back.destination(there), there));
       }
     }
   }
@@ -164,7 +160,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
                       .append("cursors", new BsonArray(List.of(new BsonInt64(cursor)))))
               .onErrorComplete());
     } catch (CommandFailure refused) {
-      if (refused.code() == HISTORY_LOST || refused.code() == STREAM_FATAL) {
+      if (refused.code() == ErrorCodes.CHANGE_STREAM_HISTORY_LOST
+          || refused.code() == ErrorCodes.CHANGE_STREAM_FATAL_ERROR) {
         throw new CopyException(
             "the oplog of the source%s no longer has all changes since the job was finished"
                 .formatted(shard.equals(ClusterEnd.ALONE) ? "" : "'s shard " + shard),

@@ -336,15 +336,14 @@ public record Mapping(
     return databaseOf(namespace) + "." + BUCKETS + collectionOf(namespace);
   }
 
-  /** The collection of a name; empty if the name is a database. */
-  private static String collectionOf(String namespace) {
-    int dot = namespace.indexOf('.');
-    return dot < 0 ? "" : namespace.substring(dot + 1);
-  }
-
   /** The database of a name, which is {@code database} or {@code database.collection}. */
   public static String databaseOf(String namespace) {
     int dot = namespace.indexOf('.');
     return dot < 0 ? namespace : namespace.substring(0, dot);
+  }
+
+  /** The name of a collection without its database; empty for the name of a database. */
+  public static String collectionOf(String namespace) {
+    return namespace.substring(Math.min(databaseOf(namespace).length() + 1, namespace.length()));
   }
 }

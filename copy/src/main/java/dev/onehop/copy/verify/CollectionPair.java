@@ -36,18 +36,16 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
     return from.kind() == Kind.TIME_SERIES;
   }
 
-  /** Whether both collections order their keys without a collation. */
-  boolean isOrdered() {
-    return CollectionSpec.isSimple(from.collation()) && CollectionSpec.isSimple(to.collation());
-  }
-
   /**
-   * Whether a range of keys can be read alone. A range of a time series can't be read alone,
-   * because conditions on times are not reliable. For example, servers of version 6.0.5 find no
-   * document in the first hour of 1970.
+   * Whether a range of keys can be read alone: both collections order their keys without a
+   * collation, and are not time series. A range of a time series can't be read alone, because
+   * conditions on times are not reliable. For example, servers of version 6.0.5 find no document in
+   * the first hour of 1970.
    */
   boolean hasRanges() {
-    return isOrdered() && !isTimeSeries();
+    return !isTimeSeries()
+        && CollectionSpec.isSimple(from.collation())
+        && CollectionSpec.isSimple(to.collation());
   }
 
   /** Whether another pair has the same collections, by name and UUID. */

@@ -20,27 +20,13 @@ import org.jspecify.annotations.Nullable;
  * into ranges only when the comparisons of all ranges of the previous collection have started. So
  * the needed memory does not grow with the number of collections. Not thread-safe.
  */
-final class DocumentComparison {
+record DocumentComparison(
+    Side source,
+    Side destination,
+    ClusterVerification.Builder settings,
+    @Nullable StateFile state,
+    VerifyMeter meter) {
   private static final int MEGABYTES = 96;
-
-  private final Side source;
-  private final Side destination;
-  private final ClusterVerification.Builder settings;
-  private final @Nullable StateFile state;
-  private final VerifyMeter meter;
-
-  DocumentComparison(
-      Side source,
-      Side destination,
-      ClusterVerification.Builder settings,
-      @Nullable StateFile state,
-      VerifyMeter meter) {
-    this.source = source;
-    this.destination = destination;
-    this.settings = settings;
-    this.state = state;
-    this.meter = meter;
-  }
 
   /** Compares all pairs. Returns the work of each pair, which has the result of the pair. */
   List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {

@@ -11,20 +11,17 @@ final class Groups implements AutoCloseable {
   private final Iterator<Group> iterator;
   private final String namespace;
   private final String keyField;
-  private final Runnable closed;
   private @Nullable Group next;
 
   /**
    * @param documents the documents, each in its own group
    * @param keyField the field that has the key
-   * @param closed called when the documents are closed
    */
-  Groups(Stream<Group> documents, String namespace, String keyField, Runnable closed) {
+  Groups(Stream<Group> documents, String namespace, String keyField) {
     this.documents = documents;
     this.iterator = documents.iterator();
     this.namespace = namespace;
     this.keyField = keyField;
-    this.closed = closed;
   }
 
   /** The documents of the next key; null after the last key. */
@@ -55,10 +52,6 @@ final class Groups implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      documents.close();
-    } finally {
-      closed.run();
-    }
+    documents.close();
   }
 }

@@ -136,7 +136,7 @@ final class MetadataComparison {
       return options;
     }
     BsonDocument mapped = options.clone();
-    mapped.put("viewOn", new BsonString(target.substring(Mapping.databaseOf(target).length() + 1)));
+    mapped.put("viewOn", new BsonString(Mapping.collectionOf(target)));
     return mapped;
   }
 

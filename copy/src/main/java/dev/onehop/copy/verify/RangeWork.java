@@ -7,7 +7,9 @@ import dev.onehop.copy.verify.Rounds.Result;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -19,13 +21,11 @@ final class RangeWork {
   private final KeyRange range;
 
   private long compared; // guarded by this, as all following fields
-  private long missing;
-  private long extra;
-  private long different;
+  private final Map<Difference.Kind, Long> differing = new EnumMap<>(Difference.Kind.class);
   private long unsettled;
   private final List<Difference> details = new ArrayList<>();
-  private int waiting;
-  private boolean isRead;
+  // The undecided keys, and one more until the range is read.
+  private int open = 1;
 
   RangeWork(CollectionWork collection, KeyRange range) {
     this.collection = collection;
@@ -75,14 +75,7 @@ final class RangeWork {
                 : range.from(new BsonDocument("_id", last.key()));
       }
     }
-    boolean done;
-    synchronized (this) {
-      isRead = true;
-      done = waiting == 0;
-    }
-    if (done) {
-      done();
-    }
+    decided();
   }
 
   private static int compare(@Nullable Group from, @Nullable Group to) {
@@ -94,70 +87,57 @@ final class RangeWork {
 
   private void compare(@Nullable Group from, @Nullable Group to, Group first, SecondLooks looks)
       throws InterruptedException {
+    collection.meter().documents.incrementAndGet();
+    boolean same = from != null && to != null && from.sameAs(to);
     synchronized (this) {
       compared++;
+      open += same ? 0 : 1;
     }
-    collection.meter().documents.incrementAndGet();
-    if (from != null && to != null && from.sameAs(to)) {
-      return;
+    if (!same) {
+      looks.add(
+          new SecondLooks.Waiting(
+              this,
+              ByteBuffer.wrap(first.order()),
+              first.key(),
+              from == null ? Fingerprint.NONE : from.fingerprint(),
+              to == null ? Fingerprint.NONE : to.fingerprint(),
+              System.nanoTime()));
     }
-    synchronized (this) {
-      waiting++;
-    }
-    looks.add(
-        this,
-        ByteBuffer.wrap(first.order()),
-        first.key(),
-        from == null ? Fingerprint.NONE : from.fingerprint(),
-        to == null ? Fingerprint.NONE : to.fingerprint());
-  }
-
-  /** Called when the documents of a key are equal now. */
-  void equal() {
-    decided();
   }
 
   /** Called when a key keeps changing, so that it can't be compared. */
-  void undecided() {
-    synchronized (this) {
-      unsettled++;
-    }
+  synchronized void undecided() {
+    unsettled++;
     decided();
   }
 
   /** Called when the documents of a key differ for certain. */
-  void differs(Difference.Kind kind, BsonValue key) {
-    synchronized (this) {
-      switch (kind) {
-        case MISSING -> missing++;
-        case EXTRA -> extra++;
-        case DIFFERENT -> different++;
-      }
-      if (collection.meter().differs()) {
-        String field = collection.pair().keyField();
-        details.add(
-            new Difference(collection.pair().namespace(), kind, new BsonDocument(field, key)));
-      }
+  synchronized void differs(Difference.Kind kind, BsonValue key) {
+    differing.merge(kind, 1L, Long::sum);
+    if (collection.meter().differs()) {
+      CollectionPair pair = collection.pair();
+      details.add(new Difference(pair.namespace(), kind, new BsonDocument(pair.keyField(), key)));
     }
     decided();
   }
 
-  private void decided() {
-    boolean done;
-    synchronized (this) {
-      waiting--;
-      done = isRead && waiting == 0;
-    }
-    if (done) {
-      done();
+  /** Called when the documents of a key are equal now, and when the whole range is read. */
+  synchronized void decided() {
+    open--;
+    if (open == 0) {
+      collection.done(
+          range.number(),
+          new Result(
+              compared,
+              count(Difference.Kind.MISSING),
+              count(Difference.Kind.EXTRA),
+              count(Difference.Kind.DIFFERENT),
+              unsettled,
+              List.copyOf(details)));
     }
   }
 
-  private void done() {
-    Result found;
-    synchronized (this) {
-      found = new Result(compared, missing, extra, different, unsettled, List.copyOf(details));
-    }
-    collection.done(range.number(), found);
+  private long count(Difference.Kind kind) {
+    return differing.getOrDefault(kind, 0L);
   }
 }

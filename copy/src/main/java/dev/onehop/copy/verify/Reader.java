@@ -11,17 +11,14 @@ import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -34,6 +31,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 
 /** Reads the documents of one collection on one side. Thread-safe. */
@@ -99,12 +97,14 @@ final class Reader {
             new BsonDocument("_id", new BsonInt32(pair.keyField().equals("_id") ? 1 : 0))
                 .append(pair.keyField(), new BsonInt32(1))
                 .append("size", BsonDocument.parse("{$bsonSize: '$$ROOT'}")));
-    return KeySamples.take(count, of, sample -> sample(List.of(sample, shape)));
-  }
-
-  private Sample sample(List<BsonDocument> pipeline) throws InterruptedException {
-    return Sample.of(
-        side.cluster().all(collection().aggregate(pipeline).allowDiskUse(true)), pair.keyField());
+    List<RawBsonDocument> documents =
+        KeySamples.take(
+            count,
+            of,
+            sample ->
+                side.cluster()
+                    .all(collection().aggregate(List.of(sample, shape)).allowDiskUse(true)));
+    return Sample.of(documents, pair.keyField());
   }
 
   /**
@@ -112,28 +112,23 @@ final class Reader {
    *
    * @param batch the largest number of documents in one reply
    */
-  Groups read(KeyRange range, int batch) throws InterruptedException {
-    ClientSession session = side.session(false);
-    try {
-      Flux<RawBsonDocument> documents;
-      if (pair.isTimeSeries()) {
-        documents = Flux.from(sorted(session, criteria(range), batch).allowDiskUse(true));
-      } else if (!pair.isOrdered()) {
-        // No index has this order: the server sorts.
-        documents =
-            Flux.from(sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
-      } else {
-        documents = byIndex(session, range, batch);
-      }
-      return new Groups(
-          documents.toStream(batch).map(this::group),
-          namespace,
-          pair.keyField(),
-          () -> side.giveBack(session));
-    } catch (RuntimeException e) {
-      side.giveBack(session);
-      throw e;
+  Groups read(KeyRange range, int batch) {
+    return new Groups(
+        side.read(false, session -> documents(session, range, batch))
+            .toStream(batch)
+            .map(this::group),
+        namespace,
+        pair.keyField());
+  }
+
+  private Publisher<RawBsonDocument> documents(ClientSession session, KeyRange range, int batch) {
+    if (pair.hasRanges()) {
+      return byIndex(session, range, batch);
     }
+    // No index has this order: the server sorts.
+    return sorted(session, filtered(null), batch)
+        .collation(pair.isTimeSeries() ? null : SIMPLE)
+        .allowDiskUse(true);
   }
 
   private FindPublisher<RawBsonDocument> sorted(ClientSession session, Bson criteria, int batch) {
@@ -146,12 +141,12 @@ final class Reader {
    */
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
-    Flux<RawBsonDocument> end =
-        Flux.from(collection().find(session, filter == null ? last : Filters.and(filter, last)));
+    Flux<RawBsonDocument> end = Flux.from(collection().find(session, filtered(last)));
     if (KeyRange.isHighest(range.min())) {
       return end;
     }
-    FindPublisher<RawBsonDocument> find = sorted(session, criteria(range), batch).hint(ascending());
+    FindPublisher<RawBsonDocument> find =
+        sorted(session, filtered(routable(range)), batch).hint(ascending());
     if (!KeyRange.isLowest(range.min())) {
       find = find.min(range.min());
     }
@@ -169,18 +164,12 @@ final class Reader {
     return new BsonDocument(pair.keyField(), new BsonInt32(1));
   }
 
-  private Bson criteria(KeyRange range) {
-    List<Bson> all = new ArrayList<>();
-    if (filter != null) {
-      all.add(filter);
+  /** The filter of this side, together with a condition. */
+  private Bson filtered(@Nullable Bson condition) {
+    if (condition == null) {
+      return filter == null ? new BsonDocument() : filter;
     }
-    if (pair.hasRanges()) {
-      BsonDocument bounds = routable(range);
-      if (bounds != null) {
-        all.add(bounds);
-      }
-    }
-    return all.isEmpty() ? new BsonDocument() : Filters.and(all);
+    return filter == null ? condition : Filters.and(filter, condition);
   }
 
   /**
@@ -190,13 +179,10 @@ final class Reader {
   static @Nullable BsonDocument routable(KeyRange range) {
     BsonValue min = Objects.requireNonNull(range.min().get("_id"));
     BsonValue max = Objects.requireNonNull(range.max().get("_id"));
-    return COMPARABLE.contains(min.getBsonType()) && typeClass(min) == typeClass(max)
+    boolean sameType = SortableKey.encode(min)[0] == SortableKey.encode(max)[0];
+    return COMPARABLE.contains(min.getBsonType()) && sameType
         ? new BsonDocument("_id", new BsonDocument("$gte", min).append("$lt", max))
         : null;
-  }
-
-  private static int typeClass(BsonValue value) {
-    return SortableKey.encode(value)[0];
   }
 
   /**
@@ -207,32 +193,19 @@ final class Reader {
    *     fingerprints of keys that the collation treats as equal
    */
   Map<ByteBuffer, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
-    return side.cluster().persistently(() -> lookOnce(keys, batch));
-  }
-
-  private Map<ByteBuffer, Fingerprint> lookOnce(List<BsonValue> keys, int batch)
-      throws InterruptedException {
-    ClientSession session = side.session(true);
-    try {
-      Bson asked = anyOf(keys);
-      Map<ByteBuffer, Fingerprint> found = new HashMap<>();
-      try (Stream<RawBsonDocument> documents =
-          Flux.from(
-                  collection()
-                      .find(session, filter == null ? asked : Filters.and(filter, asked))
-                      .batchSize(batch))
-              .toStream(batch)) {
-        documents
-            .map(this::group)
-            .forEach(
-                group ->
-                    found.merge(
-                        ByteBuffer.wrap(group.order()), group.fingerprint(), Fingerprint::plus));
-      }
-      return found;
-    } finally {
-      side.giveBack(session);
-    }
+    return side.cluster()
+        .one(
+            () ->
+                side.read(
+                        true,
+                        session ->
+                            collection().find(session, filtered(anyOf(keys))).batchSize(batch))
+                    .map(this::group)
+                    .collect(
+                        Collectors.toMap(
+                            group -> ByteBuffer.wrap(group.order()),
+                            Group::fingerprint,
+                            Fingerprint::plus)));
   }
 
   private Bson anyOf(List<BsonValue> keys) {
@@ -270,9 +243,8 @@ final class Reader {
     RawBsonDocument content = document;
     if (pair.isTimeSeries()) {
       // A bucket does not keep the order of fields, so a copy may have another order.
-      SortedMap<String, BsonValue> fields = new TreeMap<>(document);
       BsonDocument sorted = new BsonDocument();
-      fields.forEach(sorted::append);
+      new TreeMap<>(document).forEach(sorted::append);
       content = new RawBsonDocument(sorted, new BsonDocumentCodec());
     }
     ByteBuf bytes = content.getByteBuffer();

@@ -13,9 +13,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares two clusters in one or more rounds. A round compares the collections and indexes, and
@@ -132,12 +129,8 @@ final class Rounds {
   }
 
   private MetadataComparison metadata() throws InterruptedException {
-    SortedMap<String, CollectionSpec> from = read(source, mapping::concerns, this::destinationOf);
-    SortedMap<String, CollectionSpec> to =
-        read(
-            destination,
-            database -> !Mapping.neverCopies(database),
-            namespace -> isExpected(namespace) ? namespace : null);
+    SortedMap<String, CollectionSpec> from = read(source, mapping);
+    SortedMap<String, CollectionSpec> to = read(destination, mapping.inverted());
     if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
       throw new IllegalArgumentException("the selection includes no collection of either cluster");
     }
@@ -151,32 +144,14 @@ final class Rounds {
     return metadata;
   }
 
-  private static SortedMap<String, CollectionSpec> read(
-      Side side, Predicate<String> databases, Function<String, @Nullable String> destinations)
+  /** The collections that a mapping includes. A time series stands for its buckets. */
+  private static SortedMap<String, CollectionSpec> read(Side side, Mapping included)
       throws InterruptedException {
     SortedMap<String, CollectionSpec> specs = new TreeMap<>();
     for (CollectionSpec spec :
-        new StructureReader(side.cluster(), databases, destinations).read()) {
+        new StructureReader(side.cluster(), included, systemCollection -> {}).read()) {
       specs.put(spec.namespace(), spec);
     }
     return specs;
-  }
-
-  /**
-   * The name of a collection at the destination; null if the collection is not compared. The
-   * buckets of a time series are not compared, because the server creates them from the documents.
-   */
-  private @Nullable String destinationOf(String namespace) {
-    return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
-        ? null
-        : mapping.destination(namespace);
-  }
-
-  /**
-   * Whether the mapping could map a collection of the source to this collection of the destination.
-   */
-  private boolean isExpected(String namespace) {
-    return !namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
-        && mapping.inverted().destination(namespace) != null;
   }
 }

@@ -116,18 +116,14 @@ final class SecondLooks implements Callable<Void> {
   }
 
   /** Adds a key whose documents differ. Waits while there are too many undecided keys. */
-  void add(RangeWork range, ByteBuffer order, BsonValue key, Fingerprint from, Fingerprint to)
-      throws InterruptedException {
-    Waiting waiting = new Waiting(range, order, key, from, to, System.nanoTime());
-    synchronized (this) {
-      while (count > 0 && (count >= MOST_WAITING || bytes >= MOST_BYTES)) {
-        wait();
-      }
-      count++;
-      bytes += order.remaining();
-      queue.add(waiting);
-      notifyAll();
+  synchronized void add(Waiting waiting) throws InterruptedException {
+    while (count > 0 && (count >= MOST_WAITING || bytes >= MOST_BYTES)) {
+      wait();
     }
+    count++;
+    bytes += waiting.order.remaining();
+    queue.add(waiting);
+    notifyAll();
   }
 
   /** Called when all keys are added. */
@@ -209,7 +205,7 @@ final class SecondLooks implements Callable<Void> {
               begun,
               ended);
       switch (verdict) {
-        case EQUAL -> waiting.range.equal();
+        case EQUAL -> waiting.range.decided();
         case DIFFERENT -> waiting.range.differs(waiting.kind(), waiting.key);
         case UNDECIDED -> waiting.range.undecided();
         case AGAIN -> {

@@ -1,6 +1,5 @@
 package dev.onehop.copy.verify;
 
-import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -12,10 +11,12 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.routing.RoutingMode;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * One of the two clusters of a verification. Documents are read directly from the shards if
@@ -31,8 +32,8 @@ final class Side implements AutoCloseable {
   private final String identity;
   private final int shards;
 
-  private @Nullable BsonTimestamp operationTime; // guarded by this
-  private @Nullable BsonDocument clusterTime; // guarded by this
+  // Has the latest times of all reads. No command is sent in this session.
+  private final ClientSession latest; // guarded by itself
 
   private Side(ClusterEnd cluster) throws InterruptedException {
     this.cluster = cluster;
@@ -41,6 +42,7 @@ final class Side implements AutoCloseable {
         cluster.isSharded()
             ? Math.max(1, cluster.metadata("shards", new BsonDocument()).size())
             : 1;
+    this.latest = Waits.one(cluster.client().startSession());
   }
 
   /**
@@ -109,42 +111,32 @@ final class Side implements AutoCloseable {
   }
 
   /**
-   * Opens a session.
+   * Reads documents in a session of their own.
    *
-   * @param after whether the session's reads are causally after the reads of all sessions that were
-   *     given back with {@link #giveBack}
+   * @param after whether the read is causally after all reads that have ended
    */
-  ClientSession session(boolean after) throws InterruptedException {
-    ClientSession session =
-        Waits.one(
-            cluster
-                .client()
-                .startSession(ClientSessionOptions.builder().causallyConsistent(true).build()));
-    if (after) {
-      synchronized (this) {
-        session.advanceOperationTime(operationTime);
-        session.advanceClusterTime(clusterTime);
-      }
-    }
-    return session;
+  <T> Flux<T> read(boolean after, Function<ClientSession, Publisher<T>> documents) {
+    return Flux.usingWhen(
+        cluster.client().startSession(),
+        session -> {
+          if (after) {
+            advance(session, latest);
+          }
+          return documents.apply(session);
+        },
+        session ->
+            Mono.fromRunnable(
+                () -> {
+                  advance(latest, session);
+                  session.close();
+                }));
   }
 
-  /** Closes a session, and keeps the latest operation time and cluster time. */
-  synchronized void giveBack(ClientSession session) {
-    BsonTimestamp operation = session.getOperationTime();
-    BsonDocument cluster = session.getClusterTime();
-    session.close();
-    if (operation != null && (operationTime == null || operation.compareTo(operationTime) > 0)) {
-      operationTime = operation;
+  private void advance(ClientSession session, ClientSession to) {
+    synchronized (latest) {
+      session.advanceOperationTime(to.getOperationTime());
+      session.advanceClusterTime(to.getClusterTime());
     }
-    if (cluster != null
-        && (clusterTime == null || timeOf(cluster).compareTo(timeOf(clusterTime)) > 0)) {
-      clusterTime = cluster;
-    }
-  }
-
-  private static BsonTimestamp timeOf(BsonDocument clusterTime) {
-    return clusterTime.getTimestamp("clusterTime");
   }
 
   @Override

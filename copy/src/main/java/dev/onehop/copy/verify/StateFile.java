@@ -9,7 +9,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -50,23 +49,20 @@ final class StateFile implements AutoCloseable {
       JsonWriterSettings.builder().outputMode(JsonMode.EXTENDED).build();
 
   private final FileChannel channel;
-  private final FileLock lock;
 
   /**
    * The record of a collection.
    *
-   * @param from the UUID of the collection at the source
-   * @param to the UUID of the collection at the destination
+   * @param pair the name of the collection, and its UUIDs at the source and at the destination
    * @param bounds the bounds of the collection's ranges
    * @param done the results of the finished ranges, by number
    */
-  record Known(BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, Result> done) {}
+  record Known(BsonDocument pair, List<BsonValue> bounds, Map<Integer, Result> done) {}
 
   private final Map<String, Known> known = new HashMap<>(); // guarded by this
 
-  private StateFile(FileChannel channel, FileLock lock) {
+  private StateFile(FileChannel channel) {
     this.channel = channel;
-    this.lock = lock;
   }
 
   /**
@@ -83,8 +79,8 @@ final class StateFile implements AutoCloseable {
           FileChannel.open(
               file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
       try {
-        FileLock lock = lock(channel, file);
-        StateFile state = new StateFile(channel, lock);
+        lock(channel, file);
+        StateFile state = new StateFile(channel);
         state.load(file, what);
         return state;
       } catch (IOException | RuntimeException e) {
@@ -96,17 +92,16 @@ final class StateFile implements AutoCloseable {
     }
   }
 
-  private static FileLock lock(FileChannel channel, Path file) throws IOException {
-    FileLock lock;
+  /** Locks the file until the channel is closed. */
+  private static void lock(FileChannel channel, Path file) throws IOException {
     try {
-      lock = channel.tryLock();
-    } catch (OverlappingFileLockException e) {
-      lock = null;
+      if (channel.tryLock() != null) {
+        return;
+      }
+    } catch (OverlappingFileLockException ofThisProcess) {
+      // Another verification of this process has the lock.
     }
-    if (lock == null) {
-      throw new IllegalArgumentException(file + " is in use by another verification");
-    }
-    return lock;
+    throw new IllegalArgumentException(file + " is in use by another verification");
   }
 
   private void load(Path file, BsonDocument what) throws IOException {
@@ -163,13 +158,9 @@ final class StateFile implements AutoCloseable {
       throw new IllegalArgumentException(
           file + " belongs to a finished verification: remove the file to compare again");
     } else if (line.containsKey("bounds")) {
-      known.put(
-          line.getString("collection").getValue(),
-          new Known(
-              line.get("from", BsonNull.VALUE),
-              line.get("to", BsonNull.VALUE),
-              List.copyOf(line.getArray("bounds").getValues()),
-              new HashMap<>()));
+      List<BsonValue> bounds = List.copyOf(line.getArray("bounds").getValues());
+      line.remove("bounds");
+      known.put(line.getString("collection").getValue(), new Known(line, bounds, new HashMap<>()));
     } else {
       Known of = known.get(line.getString("collection").getValue());
       if (of == null) {
@@ -204,20 +195,18 @@ final class StateFile implements AutoCloseable {
    */
   synchronized @Nullable Known take(CollectionPair pair) {
     Known of = known.remove(pair.namespace());
-    return of != null
-            && of.from().equals(uuid(pair.from().uuid()))
-            && of.to().equals(uuid(pair.to().uuid()))
-        ? of
-        : null;
+    return of != null && of.pair().equals(document(pair)) ? of : null;
   }
 
   /** Records the ranges of a collection whose comparison begins. */
   void begin(CollectionPair pair, List<BsonValue> bounds) {
-    append(
-        new BsonDocument("collection", new BsonString(pair.namespace()))
-            .append("from", uuid(pair.from().uuid()))
-            .append("to", uuid(pair.to().uuid()))
-            .append("bounds", new BsonArray(bounds)));
+    append(document(pair).append("bounds", new BsonArray(bounds)));
+  }
+
+  private static BsonDocument document(CollectionPair pair) {
+    return new BsonDocument("collection", new BsonString(pair.namespace()))
+        .append("from", uuid(pair.from().uuid()))
+        .append("to", uuid(pair.to().uuid()));
   }
 
   private static BsonValue uuid(@Nullable BsonBinary uuid) {
@@ -262,9 +251,6 @@ final class StateFile implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (channel.isOpen()) {
-        lock.release();
-      }
       channel.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

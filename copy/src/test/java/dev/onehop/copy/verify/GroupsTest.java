@@ -17,7 +17,9 @@ class GroupsTest {
 
   private Groups of(Integer... keys) {
     return new Groups(
-        Arrays.stream(keys).map(GroupsTest::document), "d.c", "at", closed::incrementAndGet);
+        Arrays.stream(keys).map(GroupsTest::document).onClose(closed::incrementAndGet),
+        "d.c",
+        "at");
   }
 
   private static Group document(int key) {

@@ -7,6 +7,7 @@ import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.topology.Topology;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,7 +55,8 @@ public final class RouterSampling implements AutoCloseable {
    * Excludes operations that were refused because the router's routing table or database version
    * was stale (StaleConfig and StaleDbVersion). The router sends these operations again.
    */
-  private static final Bson EXECUTED = Filters.nin("errCode", 13388, 249);
+  private static final Bson EXECUTED =
+      Filters.nin("errCode", ErrorCodes.STALE_CONFIG, ErrorCodes.STALE_DB_VERSION);
 
   private final Topology topology;
   private final Cluster cluster;

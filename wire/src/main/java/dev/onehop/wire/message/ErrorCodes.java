@@ -38,9 +38,11 @@ public final class ErrorCodes {
   public static final int MAX_TIME_MS_EXPIRED = 50;
   public static final int COLLECTION_UUID_MISMATCH = 361;
   public static final int NO_SUCH_TRANSACTION = 251;
-  static final int STALE_DB_VERSION = 249;
+  public static final int STALE_DB_VERSION = 249;
   public static final int INVALID_RESUME_TOKEN = 260;
-  static final int STALE_CONFIG = 13388;
+  public static final int CHANGE_STREAM_FATAL_ERROR = 280;
+  public static final int CHANGE_STREAM_HISTORY_LOST = 286;
+  public static final int STALE_CONFIG = 13388;
 
   private static final int STALE_SHARD_VERSION = 63;
   private static final int STALE_EPOCH = 150;

@@ -5,9 +5,9 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,11 +69,6 @@ record SchemaCommands(MongoClient destination, Mono<Void> guard, boolean uncerta
 
   /** Whether the destination is a sharded cluster. */
   Mono<Boolean> isSharded() {
-    return Mono.from(
-            destination
-                .getDatabase("admin")
-                .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class))
-        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")))
-        .retryWhen(SourceReads.untilThere());
+    return ClusterQueries.isSharded(destination).retryWhen(SourceReads.untilThere());
   }
 }

@@ -5,7 +5,7 @@ import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.shards.cursor.CursorReplies;
 import java.nio.ByteBuffer;
@@ -56,7 +56,7 @@ record SourceReads(MongoClient source) {
 
   /** A cluster time of the source that is at or after all past operations on all shards. */
   Mono<BsonTimestamp> now() {
-    return ClusterEnd.latestTime(source).retryWhen(untilThere());
+    return ClusterQueries.latestTime(source).retryWhen(untilThere());
   }
 
   /**

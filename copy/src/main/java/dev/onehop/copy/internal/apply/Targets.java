@@ -1,10 +1,9 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
-import com.mongodb.ReadConcern;
-import com.mongodb.ReadPreference;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -56,12 +55,8 @@ final class Targets {
 
   private Mono<List<String>> shardKey(String namespace) {
     return Mono.from(
-            destination
-                .getDatabase("config")
-                .getCollection("collections", BsonDocument.class)
-                .withReadPreference(ReadPreference.primary())
-                .withReadConcern(ReadConcern.MAJORITY)
-                .find(new BsonDocument("_id", new BsonString(namespace)))
+            ClusterQueries.metadata(
+                    destination, "collections", new BsonDocument("_id", new BsonString(namespace)))
                 .first())
         .filter(
             entry ->

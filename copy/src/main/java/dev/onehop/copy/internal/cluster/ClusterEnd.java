@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -103,7 +102,7 @@ public final class ClusterEnd implements AutoCloseable {
     try {
       BsonDocument hello = hello(role, client);
       OneHop router =
-          isMongos(hello) && routing != RoutingMode.NONE
+          ClusterQueries.isMongos(hello) && routing != RoutingMode.NONE
               ? router(role, routing, OneHop.builder(uri).applyToClientSettings(change))
               : null;
       if (router != null) {
@@ -120,8 +119,7 @@ public final class ClusterEnd implements AutoCloseable {
   private static BsonDocument hello(String role, MongoClient client) throws InterruptedException {
     BsonDocument hello;
     try {
-      hello =
-          Waits.one(client.getDatabase("admin").runCommand(command("hello"), BsonDocument.class));
+      hello = Waits.one(ClusterQueries.admin(client, command("hello")));
     } catch (RuntimeException failure) {
       throw new CopyException("the " + role + " can't be used: " + Waits.reason(failure), failure);
     }
@@ -153,10 +151,6 @@ public final class ClusterEnd implements AutoCloseable {
     return null;
   }
 
-  private static boolean isMongos(BsonDocument hello) {
-    return new BsonString("isdbgrid").equals(hello.get("msg"));
-  }
-
   /** Source or destination. */
   public String role() {
     return role;
@@ -164,7 +158,7 @@ public final class ClusterEnd implements AutoCloseable {
 
   /** Whether the cluster is sharded; otherwise it is a replica set. */
   public boolean isSharded() {
-    return isMongos(hello);
+    return ClusterQueries.isMongos(hello);
   }
 
   /** The reply of a server of the cluster to {@code hello}. */
@@ -254,7 +248,7 @@ public final class ClusterEnd implements AutoCloseable {
   /** Reads documents of the metadata. */
   public List<BsonDocument> metadata(String collection, BsonDocument filter)
       throws InterruptedException {
-    return all(collection("config." + collection).find(filter));
+    return all(ClusterQueries.metadata(client, collection, filter));
   }
 
   /**
@@ -284,23 +278,6 @@ public final class ClusterEnd implements AutoCloseable {
           servers().clock().gossip(gossiped);
           return to.run(database, gossiped);
         });
-  }
-
-  /** A cluster time that is at or after all past operations on all shards of a cluster. */
-  public static Mono<BsonTimestamp> latestTime(MongoClient client) {
-    // A mongos sends this command to each shard, so the time in the reply is late enough.
-    return Mono.from(
-            client
-                .getDatabase("admin")
-                .runCommand(
-                    command("listDatabases").append("nameOnly", BsonBoolean.TRUE),
-                    BsonDocument.class))
-        .map(
-            reply -> {
-              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
-              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
-              return operation.compareTo(time) > 0 ? operation : time;
-            });
   }
 
   /** The present cluster time, which is at or after the times of all earlier replies. */

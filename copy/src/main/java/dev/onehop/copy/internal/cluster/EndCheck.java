@@ -9,7 +9,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Mono;
 
 /** Checks whether a cluster can be copied or verified. */
 public final class EndCheck {
@@ -43,9 +42,7 @@ public final class EndCheck {
     Compatibility found =
         Waits.one(
             Compatibility.of(
-                command ->
-                    Mono.from(
-                        end.client().getDatabase("admin").runCommand(command, BsonDocument.class)),
+                command -> ClusterQueries.admin(end.client(), command),
                 // A refusal with any code counts as a missing right, because Atlas has another code
                 // for it.
                 failure -> failure instanceof MongoCommandException && !Waits.isPassing(failure)));

@@ -1,7 +1,9 @@
 package dev.onehop.copy.internal.cluster;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.bson.BsonTimestamp;
 
 /**
@@ -12,11 +14,10 @@ import org.bson.BsonTimestamp;
 final class OperationTally {
   private static final int MOST_POINTS = 2_000;
 
-  private final List<Point> points = new ArrayList<>();
-  private long total;
-
   /** The number of all operations up to and including a time. */
-  private record Point(BsonTimestamp time, long operations) {}
+  private final NavigableMap<BsonTimestamp, Long> points = new TreeMap<>();
+
+  private long total;
 
   /**
    * Adds operations.
@@ -27,9 +28,9 @@ final class OperationTally {
    * @param operations the number of added operations
    */
   void add(BsonTimestamp first, BsonTimestamp last, long operations) {
-    points.add(new Point(new BsonTimestamp(first.getValue() - 1), total));
+    points.put(new BsonTimestamp(first.getValue() - 1), total);
     total += operations;
-    points.add(new Point(last, total));
+    points.put(last, total);
     if (points.size() > MOST_POINTS) {
       thin();
     }
@@ -37,42 +38,40 @@ final class OperationTally {
 
   /** Removes every second point of the older points. */
   private void thin() {
-    List<Point> kept = new ArrayList<>();
-    for (int i = 0; i < points.size(); i++) {
-      if (i % 2 == 0 || i >= points.size() - MOST_POINTS / 4) {
-        kept.add(points.get(i));
+    int older = points.size() - MOST_POINTS / 4;
+    Iterator<BsonTimestamp> times = points.keySet().iterator();
+    for (int i = 0; i < older; i++) {
+      times.next();
+      if (i % 2 == 1) {
+        times.remove();
       }
     }
-    points.clear();
-    points.addAll(kept);
   }
 
   /** The number of added operations at or after a time. */
   long since(BsonTimestamp time) {
     BsonTimestamp before = new BsonTimestamp(time.getValue() - 1);
-    Point lower = null;
-    for (Point point : points) {
-      if (point.time().compareTo(before) > 0) {
-        return total - (lower == null ? 0 : between(lower, point, before));
-      }
-      lower = point;
+    Map.Entry<BsonTimestamp, Long> lower = points.floorEntry(before);
+    Map.Entry<BsonTimestamp, Long> upper = points.higherEntry(before);
+    if (upper == null) {
+      return 0;
     }
-    return 0;
-  }
-
-  private static long between(Point lower, Point upper, BsonTimestamp time) {
+    if (lower == null) {
+      return total;
+    }
     double part =
-        (double) (time.getValue() - lower.time().getValue())
-            / (upper.time().getValue() - lower.time().getValue());
-    return lower.operations() + Math.round(part * (upper.operations() - lower.operations()));
+        (double) (before.getValue() - lower.getKey().getValue())
+            / (upper.getKey().getValue() - lower.getKey().getValue());
+    return total - lower.getValue() - Math.round(part * (upper.getValue() - lower.getValue()));
   }
 
   /**
    * Forgets operations before a time. Later calls of {@link #since} must not have an earlier time.
    */
   void forget(BsonTimestamp before) {
-    while (points.size() > 1 && points.get(1).time().compareTo(before) < 0) {
-      points.remove(0);
+    BsonTimestamp last = points.lowerKey(before);
+    if (last != null) {
+      points.headMap(last).clear();
     }
   }
 

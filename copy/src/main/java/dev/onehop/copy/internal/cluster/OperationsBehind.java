@@ -7,6 +7,7 @@ import dev.onehop.wire.message.ErrorCodes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
@@ -46,15 +47,14 @@ public final class OperationsBehind implements AutoCloseable {
   private final Consumer<String> notes;
   private final Thread thread = new Thread(this::follow, "onehop-copy-operations");
   private final Map<String, Shard> shards = new HashMap<>();
-  private boolean unknown;
+  private volatile boolean unknown;
   private boolean closed;
 
   /** The operations that were counted on a shard. */
   private static final class Shard {
     private final OperationTally tally = new OperationTally();
     private BsonTimestamp counted;
-    private long upToDateNanos;
-    private boolean upToDate;
+    private @Nullable Long upToDateNanos;
 
     Shard(BsonTimestamp counted) {
       this.counted = counted;
@@ -87,7 +87,8 @@ public final class OperationsBehind implements AutoCloseable {
     }
     long sum = 0;
     for (Shard shard : shards.values()) {
-      if (!shard.upToDate || (!closed && System.nanoTime() - shard.upToDateNanos > FRESH_NANOS)) {
+      if (shard.upToDateNanos == null
+          || (!closed && System.nanoTime() - shard.upToDateNanos > FRESH_NANOS)) {
         return null;
       }
       shard.tally.forget(time);
@@ -98,7 +99,7 @@ public final class OperationsBehind implements AutoCloseable {
 
   private void follow() {
     try {
-      while (!isUnknown()) {
+      while (!unknown) {
         try {
           look();
         } catch (RuntimeException failure) {
@@ -109,10 +110,6 @@ public final class OperationsBehind implements AutoCloseable {
     } catch (InterruptedException e) {
       // Closed.
     }
-  }
-
-  private synchronized boolean isUnknown() {
-    return unknown;
   }
 
   private void look() throws InterruptedException {
@@ -144,9 +141,7 @@ public final class OperationsBehind implements AutoCloseable {
   }
 
   private void giveUp(String why) {
-    synchronized (this) {
-      unknown = true;
-    }
+    unknown = true;
     notes.accept("it is unknown how many operations the destination is behind: " + why);
   }
 
@@ -155,10 +150,7 @@ public final class OperationsBehind implements AutoCloseable {
     Shard shard;
     BsonTimestamp counted;
     synchronized (this) {
-      shard = shards.get(id);
-      if (shard == null) {
-        return;
-      }
+      shard = Objects.requireNonNull(shards.get(id));
       counted = shard.counted;
     }
     Oplog oplog = new Oplog(source, servers);
@@ -195,7 +187,6 @@ public final class OperationsBehind implements AutoCloseable {
       }
     }
     synchronized (this) {
-      shard.upToDate = true;
       shard.upToDateNanos = System.nanoTime();
     }
   }

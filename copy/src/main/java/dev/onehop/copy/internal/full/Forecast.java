@@ -107,7 +107,7 @@ public record Forecast(ClusterEnd source) {
    */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
-    BsonString collection = new BsonString(namespace.substring(database.length() + 1));
+    BsonString collection = new BsonString(Mapping.collectionOf(namespace));
     ReplicaSet servers = Waits.one(source.shard(shard));
     long begun = System.nanoTime();
     long bytes = 0;

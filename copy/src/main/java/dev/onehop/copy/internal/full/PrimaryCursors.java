@@ -58,7 +58,7 @@ record PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
     }
 
     BsonString collection() {
-      return new BsonString(namespace.substring(database().length() + 1));
+      return new BsonString(Mapping.collectionOf(namespace));
     }
   }
 

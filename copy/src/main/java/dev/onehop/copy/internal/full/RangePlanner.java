@@ -82,7 +82,7 @@ public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrd
         }
       }
     }
-    return KeySamples.quantiles(new ArrayList<>(keys.values()), points);
+    return KeySamples.quantiles(new ArrayList<>(keys.values()), points, 1);
   }
 
   private KeySamples samples() {
@@ -174,7 +174,8 @@ public record RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrd
                     pattern,
                     Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE),
                     size),
-            ranges - 1);
+            ranges - 1,
+            1);
   }
 
   private List<KeyRange> ofOneShard(CopiedCollection collection, String shard, Size size)

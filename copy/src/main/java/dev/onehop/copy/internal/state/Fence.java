@@ -162,12 +162,8 @@ public final class Fence {
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
       return afterPause()
           .then(shards())
-          .flatMap(
-              now ->
-                  raisedOn.containsAll(now)
-                      ? Mono.<BsonDocument>empty()
-                      : raise().then(Mono.<BsonDocument>empty()))
-          .switchIfEmpty(Mono.defer(() -> send(inDatabase, command, ++number)));
+          .flatMap(now -> raisedOn.containsAll(now) ? Mono.<Void>empty() : raise())
+          .then(Mono.defer(() -> send(inDatabase, command, ++number)));
     }
 
     /**
@@ -178,15 +174,10 @@ public final class Fence {
      *     dev.onehop.copy.progress.CopyException} if another process owns it
      */
     public Mono<Void> raise() {
-      return Mono.defer(
-              () ->
-                  places
-                      .get()
-                      .flatMap(
-                          before ->
-                              raise(before)
-                                  .then(Mono.defer(places::get))
-                                  .flatMap(after -> confirm(before, after))))
+      return places
+          .get()
+          .flatMap(
+              before -> raise(before).then(places.get()).flatMap(after -> confirm(before, after)))
           .retryWhen(Waits.retry(MovedException.class::isInstance));
     }
 

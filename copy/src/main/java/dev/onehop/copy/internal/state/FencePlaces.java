@@ -1,11 +1,10 @@
 package dev.onehop.copy.internal.state;
 
 import com.mongodb.MongoException;
-import com.mongodb.ReadConcern;
-import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.ShardId;
 import java.time.Duration;
@@ -23,8 +22,6 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.function.Tuple2;
-import reactor.util.function.Tuples;
 
 /**
  * Maintains the fence's documents: one document on every shard of the destination, or one document
@@ -39,23 +36,15 @@ final class FencePlaces {
 
   private final MongoClient destination;
   private final String namespace;
-  private final AtomicReference<@Nullable Mono<Void>> completing = new AtomicReference<>();
+  private final AtomicReference<@Nullable Mono<Places>> completing = new AtomicReference<>();
 
   /**
    * @param ids the ids of the documents by the names of their shards. An id has no document until a
    *     lane writes it
    * @param chunks the chunks of the fence's collection with their versions; empty for a replica set
+   * @param missing the names of the shards that need a chunk
    */
-  record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
-
-  /** Thrown if some shards have no chunk for a document of the fence. */
-  private static final class MissingException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    MissingException() {
-      super("some shards have no chunk for a document of the fence", null, false, false);
-    }
-  }
+  record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks, Set<String> missing) {}
 
   FencePlaces(MongoClient destination, String namespace) {
     this.destination = destination;
@@ -64,15 +53,14 @@ final class FencePlaces {
 
   /** First moves a chunk to each shard that has none. Then returns the documents and chunks. */
   Mono<Places> get() {
-    return isSharded()
-        .flatMap(
-            sharded ->
-                sharded
-                    ? read()
-                        .onErrorResume(
-                            MissingException.class,
-                            missing -> completion().then(Mono.defer(this::read)))
-                    : Mono.just(new Places(Map.of("", new BsonInt32(0)), List.of())))
+    return ifSharded(
+        read().flatMap(found -> found.missing().isEmpty() ? Mono.just(found) : completed()),
+        new Places(Map.of("", new BsonInt32(0)), List.of(), Set.of()));
+  }
+
+  private <T> Mono<T> ifSharded(Mono<T> ofShards, T ofReplicaSet) {
+    return ClusterQueries.isSharded(destination)
+        .flatMap(sharded -> sharded ? ofShards : Mono.just(ofReplicaSet))
         .retryWhen(Waits.retry(Waits::isPassing));
   }
 
@@ -80,13 +68,10 @@ final class FencePlaces {
    * Moves a chunk to each shard that has none. If several lanes need such a move at the same time,
    * it runs only once.
    */
-  private Mono<Void> completion() {
-    return Mono.defer(
-        () -> {
-          Mono<Void> mine = shardCollection().then(Mono.defer(() -> complete(1))).cache();
-          Mono<Void> running = completing.updateAndGet(old -> old == null ? mine : old);
-          return running.doFinally(end -> completing.compareAndSet(running, null));
-        });
+  private Mono<Places> completed() {
+    Mono<Places> mine = shardCollection().then(Mono.defer(() -> complete(1))).cache();
+    Mono<Places> running = completing.updateAndGet(old -> old == null ? mine : old);
+    return running.doFinally(end -> completing.compareAndSet(running, null));
   }
 
   /**
@@ -94,18 +79,7 @@ final class FencePlaces {
    * being removed is left out, because the balancer would move its chunk away.
    */
   Mono<Set<String>> shards() {
-    return isSharded()
-        .flatMap(
-            sharded ->
-                sharded
-                    ? all("shards", new BsonDocument()).map(FencePlaces::staying)
-                    : Mono.just(Set.of("")))
-        .retryWhen(Waits.retry(Waits::isPassing));
-  }
-
-  private Mono<Boolean> isSharded() {
-    return run(new BsonDocument("hello", new BsonInt32(1)))
-        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")));
+    return ifSharded(all("shards", new BsonDocument()).map(FencePlaces::staying), Set.of(""));
   }
 
   private Mono<Void> shardCollection() {
@@ -117,7 +91,7 @@ final class FencePlaces {
                 .then(
                     run(
                         new BsonDocument("shardCollection", new BsonString(namespace))
-                            .append("key", new BsonDocument(ID, new BsonInt32(1))))))
+                            .append("key", KeyFields.BY_ID))))
         .then();
   }
 
@@ -150,18 +124,7 @@ final class FencePlaces {
   }
 
   private Mono<Places> read() {
-    return found()
-        .flatMap(
-            found ->
-                found.getT1().ids().keySet().containsAll(found.getT2())
-                    ? Mono.just(found.getT1())
-                    : Mono.error(new MissingException()));
-  }
-
-  /** The current documents and chunks, and the shards that need a chunk. */
-  private Mono<Tuple2<Places, Set<String>>> found() {
-    return Mono.zip(chunks(), all("shards", new BsonDocument()))
-        .map(read -> Tuples.of(places(read.getT1(), read.getT2()), staying(read.getT2())));
+    return chunks().zipWith(all("shards", new BsonDocument()), FencePlaces::places);
   }
 
   static Places places(List<BsonDocument> chunks, List<BsonDocument> shards) {
@@ -169,29 +132,29 @@ final class FencePlaces {
     Map<String, BsonInt32> ids = new TreeMap<>();
     chunks.forEach(
         chunk -> ids.put(ShardId.of(chunk, "shard", "config.chunks").name(names), within(chunk)));
-    return new Places(ids, chunks);
+    Set<String> missing = staying(shards);
+    missing.removeAll(ids.keySet());
+    return new Places(ids, chunks, missing);
   }
 
-  private Mono<Void> complete(int tries) {
-    return found()
+  private Mono<Places> complete(int tries) {
+    return read()
         .flatMap(
             found -> {
-              Places places = found.getT1();
-              Set<String> missing = new TreeSet<>(found.getT2());
-              missing.removeAll(places.ids().keySet());
+              if (found.missing().isEmpty()) {
+                return Mono.just(found);
+              }
               int last = 0;
-              for (BsonDocument chunk : places.chunks()) {
+              for (BsonDocument chunk : found.chunks()) {
                 last = Math.max(last, within(chunk).getValue());
               }
-              return missing.isEmpty()
-                  ? Mono.empty()
-                  : place(missing.iterator().next(), last + 1)
-                      // The balancer may have moved the chunk that is to be split. The next try
-                      // reads the chunks again.
-                      .onErrorResume(
-                          failure -> failure instanceof MongoException && tries < TRIES,
-                          overtaken -> Mono.delay(PAUSE).then())
-                      .then(Mono.defer(() -> complete(tries + 1)));
+              return place(found.missing().iterator().next(), last + 1)
+                  // The balancer may have moved the chunk that is to be split. The next try reads
+                  // the chunks again.
+                  .onErrorResume(
+                      failure -> failure instanceof MongoException && tries < TRIES,
+                      overtaken -> Mono.delay(PAUSE).then())
+                  .then(Mono.defer(() -> complete(tries + 1)));
             });
   }
 
@@ -218,17 +181,11 @@ final class FencePlaces {
   }
 
   private Mono<List<BsonDocument>> all(String collection, BsonDocument filter) {
-    MongoCollection<BsonDocument> entries =
-        destination
-            .getDatabase("config")
-            .getCollection(collection, BsonDocument.class)
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.MAJORITY);
-    return Flux.from(entries.find(filter).sort(new BsonDocument(ID, new BsonInt32(1))))
+    return Flux.from(ClusterQueries.metadata(destination, collection, filter).sort(KeyFields.BY_ID))
         .collectList();
   }
 
   private Mono<BsonDocument> run(BsonDocument command) {
-    return Mono.from(destination.getDatabase("admin").runCommand(command, BsonDocument.class));
+    return ClusterQueries.admin(destination, command);
   }
 }

@@ -108,9 +108,4 @@ public record CollectionSpec(
   public @Nullable BsonDocument collation() {
     return options.isDocument("collation") ? options.getDocument("collation") : null;
   }
-
-  /** The name of a collection without its database. */
-  static String nameOf(String namespace) {
-    return namespace.substring(namespace.indexOf('.') + 1);
-  }
 }

@@ -7,8 +7,9 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.core.bson.SortableKey;
 import dev.onehop.wire.message.ErrorCodes;
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +53,7 @@ public final class DestinationStructure {
    * @param info the {@code info} of the collection in the reply to {@code listCollections}
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
-    BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
+    BsonDocument drop = new BsonDocument("drop", new BsonString(Mapping.collectionOf(namespace)));
     if (info.containsKey("uuid") && destination.takesUuids()) {
       BsonDocument known = drop.clone().append("collectionUUID", info.get("uuid"));
       try {
@@ -79,15 +80,9 @@ public final class DestinationStructure {
    *     unknown
    */
   public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
-    BsonDocument create =
-        new BsonDocument("create", new BsonString(CollectionSpec.nameOf(spec.destination())));
-    spec.options()
-        .forEach(
-            (name, value) -> {
-              if (!name.equals(EXPIRES) && !name.equals("autoIndexId")) {
-                create.append(name, value);
-              }
-            });
+    BsonDocument create = command("create", spec);
+    create.putAll(spec.options());
+    List.of(EXPIRES, "autoIndexId").forEach(create::remove);
     if (spec.kind() == Kind.VIEW) {
       create.put("viewOn", new BsonString(viewed(spec)));
     }
@@ -100,6 +95,10 @@ public final class DestinationStructure {
 
   private static String databaseOf(CollectionSpec spec) {
     return Mapping.databaseOf(spec.destination());
+  }
+
+  private static BsonDocument command(String name, CollectionSpec spec) {
+    return new BsonDocument(name, new BsonString(Mapping.collectionOf(spec.destination())));
   }
 
   private String viewed(CollectionSpec view) {
@@ -117,7 +116,7 @@ public final class DestinationStructure {
               .formatted(view.destination(), there),
           null);
     }
-    return CollectionSpec.nameOf(there);
+    return Mapping.collectionOf(there);
   }
 
   private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)
@@ -156,8 +155,8 @@ public final class DestinationStructure {
    * it.
    */
   public static boolean supports(BsonDocument index, BsonDocument key) {
-    List<BsonDocument> fields = fields(index.getDocument("key"));
-    List<BsonDocument> wanted = fields(key);
+    List<ByteBuffer> fields = fields(index.getDocument("key"));
+    List<ByteBuffer> wanted = fields(key);
     return fields.size() >= wanted.size()
         && fields.subList(0, wanted.size()).equals(wanted)
         && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
@@ -165,21 +164,12 @@ public final class DestinationStructure {
         && CollectionSpec.isSimple(index.get("collation"));
   }
 
-  /**
-   * The fields of an index key in order. All numbers are converted to doubles, so that equal keys
-   * have equal lists.
-   */
-  static List<BsonDocument> fields(BsonDocument pattern) {
-    List<BsonDocument> fields = new ArrayList<>();
-    pattern.forEach(
-        (name, kind) ->
-            fields.add(
-                new BsonDocument(
-                    name,
-                    kind.isNumber()
-                        ? new org.bson.BsonDouble(kind.asNumber().doubleValue())
-                        : kind)));
-    return fields;
+  /** The fields of an index key in order. Equal numbers of different types are equal here. */
+  static List<ByteBuffer> fields(BsonDocument pattern) {
+    return pattern.entrySet().stream()
+        .map(field -> new BsonDocument(field.getKey(), field.getValue()))
+        .map(field -> ByteBuffer.wrap(SortableKey.encode(field)))
+        .toList();
   }
 
   /** Builds the indexes that may exist while documents are inserted and changed. */
@@ -205,35 +195,26 @@ public final class DestinationStructure {
         spec.indexes().stream()
             .filter(index -> isLate(index) || !there.containsKey(nameOf(index)))
             .toList();
-    alterExpiry(spec, wanted, there);
-    build(spec, wanted);
-    BsonValue expires = spec.options().get(EXPIRES);
-    if (expires != null) {
-      destination.runPersistently(
-          databaseOf(spec),
-          new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
-              .append(EXPIRES, expires));
-    }
-  }
-
-  /** Changes the expiry of indexes that exist already, for example in a copy back. */
-  private void alterExpiry(
-      CollectionSpec spec, List<BsonDocument> wanted, Map<String, BsonDocument> there)
-      throws InterruptedException {
     for (BsonDocument index : wanted) {
       BsonDocument present = there.get(nameOf(index));
+      // The index may exist already, for example in a copy back.
       if (present != null
           && index.containsKey(EXPIRES)
           && !index.get(EXPIRES).equals(present.get(EXPIRES))) {
-        destination.runPersistently(
-            databaseOf(spec),
-            new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
-                .append(
-                    "index",
-                    new BsonDocument("name", index.get("name"))
-                        .append(EXPIRES, index.get(EXPIRES))));
+        BsonDocument changed = new BsonDocument("name", index.get("name"));
+        alter(spec, "index", changed.append(EXPIRES, index.get(EXPIRES)));
       }
     }
+    build(spec, wanted);
+    BsonValue expires = spec.options().get(EXPIRES);
+    if (expires != null) {
+      alter(spec, EXPIRES, expires);
+    }
+  }
+
+  private void alter(CollectionSpec spec, String option, BsonValue value)
+      throws InterruptedException {
+    destination.runPersistently(databaseOf(spec), command("collMod", spec).append(option, value));
   }
 
   private static String nameOf(BsonDocument index) {
@@ -250,7 +231,7 @@ public final class DestinationStructure {
       return;
     }
     BsonDocument create =
-        new BsonDocument("createIndexes", new BsonString(CollectionSpec.nameOf(spec.destination())))
+        command("createIndexes", spec)
             .append(
                 "indexes",
                 new BsonArray(indexes.stream().map(DestinationStructure::toCreate).toList()));

@@ -172,7 +172,7 @@ public final class KeySamples {
 
   private static BsonDocument aggregate(String namespace, List<BsonDocument> stages) {
     List<BsonValue> pipeline = new ArrayList<>(stages);
-    return new BsonDocument("aggregate", new BsonString(CollectionSpec.nameOf(namespace)))
+    return new BsonDocument("aggregate", new BsonString(Mapping.collectionOf(namespace)))
         .append("pipeline", new BsonArray(pipeline))
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(100_000)));
   }
@@ -216,17 +216,9 @@ public final class KeySamples {
   }
 
   /**
-   * From sorted keys, chooses keys at even distances, but not the first key.
-   *
-   * @param points the most keys to choose
-   */
-  public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
-    return quantiles(sorted, points, 1);
-  }
-
-  /**
    * From sorted keys, chooses keys at even distances.
    *
+   * @param points the most keys to choose
    * @param least the index of the first key that may be chosen
    */
   public static <T> List<T> quantiles(List<T> sorted, int points, int least) {

@@ -156,7 +156,7 @@ public final class ReadOrder {
     BsonDocument explain =
         new BsonDocument(
                 "explain",
-                new BsonDocument("find", new BsonString(CollectionSpec.nameOf(spec.namespace())))
+                new BsonDocument("find", new BsonString(Mapping.collectionOf(spec.namespace())))
                     .append("hint", hint)
                     .append("collation", CollectionSpec.SIMPLE))
             .append("verbosity", new BsonString("queryPlanner"));

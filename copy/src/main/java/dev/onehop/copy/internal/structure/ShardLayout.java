@@ -22,17 +22,9 @@ import org.bson.BsonValue;
  * Spreads an empty sharded collection over the shards of the destination, so that all shards
  * receive documents from the beginning.
  */
-final class ShardLayout {
+record ShardLayout(ClusterEnd destination, Consumer<String> notes) {
   private static final int TRIES = 5;
   private static final int CONFLICTING_OPERATION = 117;
-
-  private final ClusterEnd destination;
-  private final Consumer<String> notes;
-
-  ShardLayout(ClusterEnd destination, Consumer<String> notes) {
-    this.destination = destination;
-    this.notes = notes;
-  }
 
   /**
    * Adds the ranges of the source's zones at the destination. If a zone has no shard there, its

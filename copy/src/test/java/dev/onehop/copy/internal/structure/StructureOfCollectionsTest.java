@@ -51,11 +51,11 @@ class StructureOfCollectionsTest {
   void quantilesAreEvenlySpacedAndNeverTheFirst() {
     List<BsonDocument> keys =
         IntStream.range(0, 100).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList();
-    assertThat(KeySamples.quantiles(keys, 3))
+    assertThat(KeySamples.quantiles(keys, 3, 1))
         .extracting(key -> key.getInt32("_id").getValue())
         .containsExactly(25, 50, 75);
-    assertThat(KeySamples.quantiles(keys.subList(0, 2), 5)).hasSize(1);
-    assertThat(KeySamples.quantiles(keys.subList(0, 1), 5)).isEmpty();
-    assertThat(KeySamples.quantiles(List.of(), 5)).isEmpty();
+    assertThat(KeySamples.quantiles(keys.subList(0, 2), 5, 1)).hasSize(1);
+    assertThat(KeySamples.quantiles(keys.subList(0, 1), 5, 1)).isEmpty();
+    assertThat(KeySamples.quantiles(List.of(), 5, 1)).isEmpty();
   }
 }

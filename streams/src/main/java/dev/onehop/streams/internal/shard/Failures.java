@@ -16,7 +16,6 @@ import java.util.concurrent.TimeoutException;
 /** Classifies the failures of a stream as the drivers' specification "Change Streams" does. */
 final class Failures {
   static final int BSON_OBJECT_TOO_LARGE = 10334;
-  private static final int HISTORY_LOST = 286;
   private static final String RESUMABLE = "ResumableChangeStreamError";
   private static final ServerAddress STREAM = new ServerAddress("onehop-streams");
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
@@ -61,7 +60,7 @@ final class Failures {
     if (refused.code() == BSON_OBJECT_TOO_LARGE) {
       return Kind.TOO_LARGE;
     }
-    if (refused.code() == HISTORY_LOST) {
+    if (refused.code() == ErrorCodes.CHANGE_STREAM_HISTORY_LOST) {
       return Kind.HISTORY_LOST;
     }
     boolean passing =

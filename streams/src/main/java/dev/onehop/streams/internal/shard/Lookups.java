@@ -10,6 +10,7 @@ import dev.onehop.streams.internal.merge.Pauses;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import java.util.Set;
@@ -43,7 +44,6 @@ record Lookups(ClusterServers servers, StreamCommand command) {
   private static final int AT_ONCE = 64;
   private static final int MOST_BYTES_OF_EVENT = 16 << 20;
   private static final int MOST_BYTES_AT_ONCE = 8 << 20;
-  private static final int CHANGE_STREAM_FATAL_ERROR = 280;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   /**
@@ -154,7 +154,7 @@ record Lookups(ClusterServers servers, StreamCommand command) {
     for (RawBsonDocument event : given) {
       if (!tokens.contains(event.get("_id"))) {
         throw new CommandFailure(
-            CHANGE_STREAM_FATAL_ERROR,
+            ErrorCodes.CHANGE_STREAM_FATAL_ERROR,
             "ChangeStreamFatalError",
             "Encountered an event whose _id field, which contains the resume token, was modified by"
                 + " the pipeline. Modifying the _id field of an event makes it impossible to resume"

@@ -6,6 +6,7 @@ import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardId;
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,10 +28,10 @@ public final class ShardedCollection {
   // Most of these error codes mean that another metadata change of the same collection is running
   // or has just ended. Codes 189 and 10107 mean that a primary has stepped down. Code 194 means
   // that the config servers have just started and their balancer does not run yet.
-  private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
+  private static final Set<Integer> RETRYABLE =
+      Set.of(46, 117, ErrorCodes.STALE_CONFIG, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 
-  private static final int STALE_CONFIG = 13388;
   // The number of refusals with StaleConfig after which the shard gets the command instead of the
   // mongos. A mongos with a stale table refuses once or twice. A mongos that is older than the
   // shards always refuses.
@@ -136,7 +137,7 @@ public final class ShardedCollection {
                       .formatted(namespace, e.getMessage()),
                   e.getCause() == null ? e : e.getCause());
             }
-            if (Admin.codeOf(e) == STALE_CONFIG) {
+            if (Admin.codeOf(e) == ErrorCodes.STALE_CONFIG) {
               refusals.incrementAndGet();
             }
             throw e;

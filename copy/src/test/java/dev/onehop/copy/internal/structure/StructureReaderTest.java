@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The collections of a replica set that are copied. */
-class SourceStructureTest {
+class StructureReaderTest {
   private static final String UUID =
       "{uuid: {$uuid: '00000000-0000-4000-8000-00000000000%d'}, readOnly: false}";
 
@@ -64,7 +64,7 @@ class SourceStructureTest {
   }
 
   private List<CollectionSpec> read(Mapping mapping) throws InterruptedException {
-    return new SourceStructure(source, mapping, notes::add).read();
+    return new StructureReader(source, mapping, notes::add).toCopy();
   }
 
   @Test
