@@ -256,7 +256,10 @@ public final class PointsPlan {
       List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
     long seconds = Math.max(25, (long) Math.ceil(3.0 * instances * DEFAULT_POOL / rate));
     Load load =
-        new Fleet(warmup(warmup, false), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
+        new Fleet(
+            warmup(warmup, false),
+            new Arrivals(rate, poisson, Duration.ofSeconds(seconds)),
+            instances);
     return withScenario(
         contenders(modes, Pipelining.TARGETED, load).stream()
             .sorted(Comparator.comparingInt(PointCell::connections))
@@ -270,13 +273,16 @@ public final class PointsPlan {
    *
    * @param zones the zones of the application, one after the other
    */
-  public PointsPlan zones(List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
+  public PointsPlan zones(
+      List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
     List<PointCell> cells = new ArrayList<>();
     for (String zone : zones) {
       for (boolean reads : new boolean[] {true, false}) {
         for (Mode mode : modes) {
           for (boolean spares : new boolean[] {false, true}) {
-            Load load = ZoneTraffic.of(warmup(warmup, false), rate, zone, reads, mode.throughOneRouter(), spares);
+            Load load =
+                ZoneTraffic.of(
+                    warmup(warmup, false), rate, zone, reads, mode.throughOneRouter(), spares);
             cells.addAll(contenders(List.of(mode), Pipelining.OFF, load));
           }
         }

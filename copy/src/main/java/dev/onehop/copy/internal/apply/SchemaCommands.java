@@ -8,7 +8,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.cluster.ClusterQueries;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
-import org.bson.BsonString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;

@@ -33,9 +33,9 @@ public interface ShardStream {
    *
    * @param after {@code _data} of a token
    * @param own the token with all its fields, if it comes from this shard's stream. In addition to
-   *     {@code _data} it may have the field {@code _typeBits}. A server needs this field to read the
-   *     {@code _data} of some keys, such as decimals. Null for another token: the stream then starts
-   *     at the cluster time of the token, and may emit earlier events of this cluster time
+   *     {@code _data} it may have the field {@code _typeBits}. A server needs this field to read
+   *     the {@code _data} of some keys, such as decimals. Null for another token: the stream then
+   *     starts at the cluster time of the token, and may emit earlier events of this cluster time
    */
   record Place(String after, @Nullable BsonDocument own) {
     /** The position after a token of this shard's stream. */

@@ -69,9 +69,7 @@ final class ServerStream implements ShardStream {
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
     return check(place)
-        .then(
-            completed(
-                opened(() -> command.open(place, most)).map(ServerStream::batch)))
+        .then(completed(opened(() -> command.open(place, most)).map(ServerStream::batch)))
         .onErrorMap(Failures::of)
         .doOnNext(batch -> idle = batch.events().isEmpty());
   }
@@ -84,9 +82,7 @@ final class ServerStream implements ShardStream {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.command().check(place))
-            .doOnNext(reply -> checked = true)
-            .then();
+        : opened(() -> after.command().check(place)).doOnNext(reply -> checked = true).then();
   }
 
   /** The batch with looked-up documents. */
