@@ -8,8 +8,6 @@ import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.measure.results.Point;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Three sections about the measurement of closed loops: processor time, the state of the machine,
@@ -27,17 +25,16 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
   private Section processorTime() {
     return new Section("cpu", "Processor time", Medium.PAGE)
         .table(
-            Table.of(
-                "Processor time per operation in µs, user and system",
-                points.stream().filter(point -> point.cpu() != null).toList(),
-                PointSections.head(point -> point.client().name()),
-                List.of(
-                    Column.of("all", Format::whole, point -> cpu(point).total()),
-                    Column.of("client", Format::whole, point -> cpu(point).client()),
-                    Column.of("routers", Format::whole, point -> cpu(point).routers()),
-                    Column.of("mongods", Format::whole, point -> cpu(point).mongods()),
-                    Column.<Point>of("links", Format::whole, point -> cpu(point).links())
-                        .means("the process that makes the delays between regions"))));
+            PointSections.head(
+                    "Processor time per operation in µs, user and system",
+                    points.stream().filter(point -> point.cpu() != null).toList(),
+                    point -> point.client().name())
+                .of("all", Format::whole, point -> cpu(point).total())
+                .of("client", Format::whole, point -> cpu(point).client())
+                .of("routers", Format::whole, point -> cpu(point).routers())
+                .of("mongods", Format::whole, point -> cpu(point).mongods())
+                .of("links", Format::whole, point -> cpu(point).links())
+                .means("the process that makes the delays between regions"));
   }
 
   private static CpuPerOperation cpu(Point point) {
@@ -47,40 +44,28 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
   private Section conditions() {
     return new Section("conditions", "How the points were measured", Medium.PAGE)
         .table(
-            Table.of(
-                "",
-                points.stream().filter(point -> point.conditions() != null).toList(),
-                PointSections.head(point -> point.client().name()),
-                List.of(
-                    Column.<Point>of("ops/s to ±%", Format::decimal, Point::errorPercent)
-                        .means(
-                            "half the width of the 95 % confidence interval of ops/s, in % of"
-                                + " ops/s; its samples are the rates in windows of one second"),
-                    seen("windows", Format::whole, Conditions::windows),
-                    seen("warm-up s", Format::decimal, Conditions::warmupSeconds),
-                    Column.<Point>text("steady", point -> steady(seen(point)))
-                        .means("whether the rate was steady at the end of the warm-up"),
-                    Column.<Point>text("steal %", point -> steal(seen(point)))
-                        .means(
-                            "share of processor time that the host gave to other virtual"
-                                + " machines"),
-                    seen("run queue", Format::decimal, Conditions::runQueue)
-                        .means(
-                            "mean number of threads that ran or waited for a processor, on the"
-                                + " whole machine"),
-                    seen("MHz", Format::whole, Conditions::clockMegahertz),
-                    seen("sockets", Format::whole, Conditions::sockets),
-                    seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
-                        .means(
-                            "bytes per operation through the links, both directions together; the"
-                                + " traffic between servers is included"))));
-  }
-
-  private static Column<Point> seen(
-      String name,
-      Function<Number, String> format,
-      Function<Conditions, ? extends @Nullable Number> value) {
-    return Column.of(name, format, point -> value.apply(seen(point)));
+            PointSections.head(
+                    "",
+                    points.stream().filter(point -> point.conditions() != null).toList(),
+                    point -> point.client().name())
+                .of("ops/s to ±%", Format::decimal, Point::errorPercent)
+                .means(PointSections.ERROR)
+                .of("windows", Format::whole, point -> seen(point).windows())
+                .of("warm-up s", Format::decimal, point -> seen(point).warmupSeconds())
+                .text("steady", point -> steady(seen(point)))
+                .means("whether the rate was steady at the end of the warm-up")
+                .text("steal %", point -> steal(seen(point)))
+                .means("share of processor time that the host gave to other virtual machines")
+                .of("run queue", Format::decimal, point -> seen(point).runQueue())
+                .means(
+                    "mean number of threads that ran or waited for a processor, on the whole"
+                        + " machine")
+                .of("MHz", Format::whole, point -> seen(point).clockMegahertz())
+                .of("sockets", Format::whole, point -> seen(point).sockets())
+                .of("bytes/op", Format::whole, point -> seen(point).bytesPerOperation())
+                .means(
+                    "bytes per operation through the links, both directions together; the traffic"
+                        + " between servers is included"));
   }
 
   private static Conditions seen(Point point) {
@@ -100,16 +85,12 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
     Section section = new Section("clients", "Clients");
     for (ClientRun run : clients) {
       section.table(
-          Table.of(
-              title(run) + "; latencies in ms",
-              run.clients(),
-              List.of(
-                  Column.of("client", Format::whole, Part::index),
-                  Column.of("ops/s", Format::rate, Part::throughput)),
-              Column.latencies("", Part::latency, "p50", "p99", "p99.9", "max"),
-              List.of(
-                  Column.of("errors", Format::whole, Part::errors),
-                  Column.of("cpu us/op", Format::whole, Part::cpu))));
+          new Columns<>(title(run) + "; latencies in ms", run.clients())
+              .of("client", Format::whole, Part::index)
+              .of("ops/s", Format::rate, Part::throughput)
+              .latencies("", Part::latency, "p50", "p99", "p99.9", "max")
+              .of("errors", Format::whole, Part::errors)
+              .of("cpu us/op", Format::whole, Part::cpu));
     }
     return clients.isEmpty()
         ? section

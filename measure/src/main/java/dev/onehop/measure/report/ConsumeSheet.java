@@ -271,59 +271,46 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     return chart;
   }
 
-  private Table table(List<ConsumePoint> points) {
-    List<Column<ConsumePoint>> lags = new ArrayList<>();
+  private Columns<ConsumePoint> table(List<ConsumePoint> points) {
+    Columns<ConsumePoint> columns =
+        new Columns<>("", points)
+            .text("source", each -> each.source() + load(each).mark())
+            .text("order", ConsumePoint::order)
+            .of("channels", Format::whole, ConsumePoint::channels)
+            .of("procs", Format::whole, ConsumePoint::processes)
+            .of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
+            .means(
+                "rows per second of the measured time. For drain, this is the time from the opening"
+                    + " of the stream to the last row")
+            .of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
+            .means("milliseconds per 1,000 rows")
+            .of("cores", Format::hundredths, ConsumePoint::cores)
+            .means(
+                "processors that the consumers used, without routers and mongods. The columns MiB"
+                    + " (memory, RSS) and Mbit/s (events) are also of the consumers only")
+            .of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore)
+            .of("router cores", Format::hundredths, ConsumePoint::routerCores)
+            .of("mongod cores", Format::hundredths, ConsumePoint::mongodCores)
+            .of("MiB", Format::mebibytes, ConsumePoint::memoryBytes)
+            .of("Mbit/s", Format::decimal, ConsumePoint::mbitPerSecond);
     if (points.stream().anyMatch(each -> !each.kind().equals(ConsumePoint.DRAIN))) {
-      lags.add(Column.of("written/s", Format::rate, ConsumePoint::writtenPerSecond));
-      List<Column<ConsumePoint>> lag =
-          Column.latencies("lag", ConsumePoint::lag, "p50", "p90", "p99", "p99.9", "max");
-      lags.add(
-          lag.get(0)
-              .means(
-                  "ms from the commit until the consumer has the row, both by one clock. The"
-                      + " commit's time is the event's wallTime, which has whole ms, rounded down;"
-                      + " so the lag is up to 1 ms too long")
-              .missingIf(NO_LAG));
-      lags.addAll(lag.subList(1, lag.size()));
-      List<Column<ConsumePoint>> issued =
-          Column.latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99");
-      lags.add(
-          issued
-              .get(0)
-              .means("ms from the issue of the bulk write until the consumer has the row"));
-      lags.add(issued.get(1));
+      columns
+          .of("written/s", Format::rate, ConsumePoint::writtenPerSecond)
+          .latencies("lag", ConsumePoint::lag, "p50", "p90", "p99", "p99.9", "max")
+          .means(
+              "ms from the commit until the consumer has the row, both by one clock. The commit's"
+                  + " time is the event's wallTime, which has whole ms, rounded down; so the lag is"
+                  + " up to 1 ms too long")
+          .missingIf(NO_LAG)
+          .latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99")
+          .means("ms from the issue of the bulk write until the consumer has the row");
     }
-    return Table.of(
-        "",
-        points,
-        List.of(
-            Column.text("source", each -> each.source() + load(each).mark()),
-            Column.text("order", ConsumePoint::order),
-            Column.of("channels", Format::whole, ConsumePoint::channels),
-            Column.of("procs", Format::whole, ConsumePoint::processes),
-            Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
-                .means(
-                    "rows per second of the measured time. For drain, this is the time from the"
-                        + " opening of the stream to the last row"),
-            Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
-                .means("milliseconds per 1,000 rows"),
-            Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
-                .means(
-                    "processors that the consumers used, without routers and mongods. The columns"
-                        + " MiB (memory, RSS) and Mbit/s (events) are also of the consumers only"),
-            Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
-            Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
-            Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
-            Column.of("MiB", Format::mebibytes, ConsumePoint::memoryBytes),
-            Column.of("Mbit/s", Format::decimal, ConsumePoint::mbitPerSecond)),
-        lags,
-        List.of(
-            Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
-                .means(
-                    "acknowledged rows that did not arrive. The columns lost, doubled and out of"
-                        + " order count all rows of the point, also those outside of the measured"
-                        + " time"),
-            Column.of("doubled", Format::whole, ConsumePoint::doubled),
-            Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
+    return columns
+        .of("lost", Format::whole, ConsumePoint::lost)
+        .means(
+            "acknowledged rows that did not arrive. The columns lost, doubled and out of order"
+                + " count all rows of the point, also those outside of the measured time")
+        .of("doubled", Format::whole, ConsumePoint::doubled)
+        .of("out of order", Format::whole, ConsumePoint::outOfOrder);
   }
 }

@@ -29,8 +29,7 @@ record CopySheet(CopyBenchResults results) {
             "OneHop copy, compared with other tools",
             results,
             "The errors of the copying processes are under logs/.");
-    sheet.notice(
-        results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
+    sheet.notice(isSaturated(results.points()) ? Load.NOTICE : "");
     for (String title : results.titles()) {
       rivals().forEach(other -> compare(sheet, title, other));
       if (rivals().isEmpty()) {
@@ -160,67 +159,51 @@ record CopySheet(CopyBenchResults results) {
     return rows;
   }
 
-  private List<Column<Row>> head() {
-    return List.of(
-        Column.text("what", Row::title),
-        Column.text(
-            "tool",
-            row ->
-                row.tool()
-                    + (row.runs().stream().anyMatch(run -> load(run).isSaturated())
-                        ? ", saturated"
-                        : "")));
+  private Columns<Row> head(String caption, boolean ofLags) {
+    return new Columns<>(caption, rows(ofLags))
+        .text("what", Row::title)
+        .text("tool", row -> row.tool() + (isSaturated(row.runs()) ? ", saturated" : ""));
   }
 
-  private static Column<Row> count() {
-    return Column.of("n", Format::whole, row -> row.runs().size());
+  private boolean isSaturated(List<CopyBenchRun> runs) {
+    return runs.stream().map(this::load).anyMatch(Load::isSaturated);
   }
 
   private Section speed() {
     Section section = new Section("time", "Documents per second");
     results.titles().forEach(title -> section.chart(chart(title)));
     return section.table(
-        Table.of(
-            "",
-            rows(false),
-            head(),
-            List.of(
-                count(),
-                Column.<Row>of(
-                        "docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
-                    .means(
-                        "documents or changes per second, median of n rounds, by the write"
-                            + " counters of the destination's servers. The first and the last 1 %"
-                            + " of the writes do not count"),
-                Column.<Row>text(
-                        "least-most",
-                        row ->
-                            Format.range(
-                                row.runs().stream().map(CopyBenchRun::documentsPerSecond).toList()))
-                    .missingIf("n = 1"),
-                Column.of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds)),
-                Column.<Row>of(
-                        "start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
-                    .means("the time until 1 % of the writes were done"),
-                Column.<Row>text("by router/s", row -> byRouter(row.runs()))
-                    .means(
-                        "statements per second at each router of the destination, mean over all"
-                            + " rounds")
-                    .missingIf("no routers"),
-                Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
-                    .means(
-                        "the difference between the busiest and the least busy router, in % of the"
-                            + " mean"),
-                Column.<Row>of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
-                    .means("the largest memory (RSS) of the copying process"),
-                Column.<Row>of(
-                        "moves",
-                        Format::whole,
-                        row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
-                    .means("migrations at the source during the copy"),
-                Column.text(
-                    "equal",
-                    row -> row.runs().stream().allMatch(CopyBenchRun::verified) ? "yes" : "NO"))));
+        head("", false)
+            .of("n", Format::whole, row -> row.runs().size())
+            .of("docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
+            .means(
+                "documents or changes per second, median of n rounds, by the write counters of the"
+                    + " destination's servers. The first and the last 1 % of the writes do not"
+                    + " count")
+            .text("least-most", CopySheet::range)
+            .missingIf("n = 1")
+            .of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds))
+            .of("start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
+            .means("the time until 1 % of the writes were done")
+            .text("by router/s", row -> byRouter(row.runs()))
+            .means("statements per second at each router of the destination, mean over all rounds")
+            .missingIf("no routers")
+            .of("spread %", Format::percent, row -> spread(row.runs()))
+            .means("the difference between the busiest and the least busy router, in % of the mean")
+            .of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
+            .means("the largest memory (RSS) of the copying process")
+            .of(
+                "moves",
+                Format::whole,
+                row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
+            .means("migrations at the source during the copy")
+            .text(
+                "equal", row -> Format.yes(row.runs().stream().allMatch(CopyBenchRun::verified))));
+  }
+
+  private static String range(Row row) {
+    return Format.range(
+        row.runs().stream().map(CopyBenchRun::documentsPerSecond).toList(), Format::rate);
   }
 
   private static long memory(List<CopyBenchRun> runs) {
@@ -250,56 +233,34 @@ record CopySheet(CopyBenchResults results) {
   private Section costs() {
     return new Section("costs", "Processor time")
         .table(
-            Table.of(
-                "Processor seconds per 1,000 documents",
-                rows(false),
-                head(),
-                List.of(
-                    cost("process", CopyBenchRun::toolCpuSeconds).means("the copying process"),
-                    cost("routers", CopyBenchRun::routersCpuSeconds).means("all routers"),
-                    cost("mongods", CopyBenchRun::serversCpuSeconds).means("all other servers"),
-                    Column.of(
-                        "in total",
-                        Format::thousandths,
-                        row -> row.median(CopyBenchRun::cpuPer1000)))));
+            head("Processor seconds per 1,000 documents", false)
+                .of("process", Format::thousandths, cost(CopyBenchRun::toolCpuSeconds))
+                .means("the copying process")
+                .of("routers", Format::thousandths, cost(CopyBenchRun::routersCpuSeconds))
+                .means("all routers")
+                .of("mongods", Format::thousandths, cost(CopyBenchRun::serversCpuSeconds))
+                .means("all other servers")
+                .of("in total", Format::thousandths, row -> row.median(CopyBenchRun::cpuPer1000)));
   }
 
-  private static Column<Row> cost(String name, ToDoubleFunction<CopyBenchRun> seconds) {
-    return Column.of(
-        name,
-        Format::thousandths,
-        row ->
-            row.median(run -> seconds.applyAsDouble(run) * 1_000 / Math.max(1, run.documents())));
+  private static Function<Row, Double> cost(ToDoubleFunction<CopyBenchRun> seconds) {
+    return row ->
+        row.median(run -> seconds.applyAsDouble(run) * 1_000 / Math.max(1, run.documents()));
   }
 
   private Section lags() {
-    List<Column<Row>> figures = new ArrayList<>();
-    for (String figure : List.of("p50", "p90", "p99", "p99.9", "max")) {
-      Column<Row> column =
-          Column.of(
-              figures.isEmpty() ? "lag " + figure : figure,
-              Format::millis,
-              row -> row.median(run -> lag(run, figure)));
-      figures.add(
-          figures.isEmpty()
-              ? column.means(
-                  "from the issue of a write at the source until a shard of the destination"
-                      + " reports this write")
-              : column);
+    Columns<Row> columns =
+        head("Lag in milliseconds", true)
+            .of("n", Format::whole, row -> row.runs().size())
+            .of("written/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
+            .of("lag p50", Format::millis, row -> row.median(run -> lag(run, "p50")))
+            .means(
+                "from the issue of a write at the source until a shard of the destination reports"
+                    + " this write");
+    for (String figure : List.of("p90", "p99", "p99.9", "max")) {
+      columns.of(figure, Format::millis, row -> row.median(run -> lag(run, figure)));
     }
-    return new Section("lag", "Lag")
-        .table(
-            Table.of(
-                "Lag in milliseconds",
-                rows(true),
-                head(),
-                List.of(
-                    count(),
-                    Column.of(
-                        "written/s",
-                        Format::rate,
-                        row -> row.median(CopyBenchRun::documentsPerSecond))),
-                figures));
+    return new Section("lag", "Lag").table(columns);
   }
 
   private static double lag(CopyBenchRun run, String figure) {

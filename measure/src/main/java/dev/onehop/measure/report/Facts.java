@@ -7,9 +7,7 @@ import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -23,32 +21,27 @@ final class Facts {
   static Section topology(TopologyFacts topology) {
     Section section = new Section("topology", "Topology " + topology.name(), Medium.PAGE);
     section.table(
-        Table.of(
-            "Hosts",
-            topology.hosts(),
-            List.of(
-                Column.text("host", HostFacts::name),
-                Column.text("region", HostFacts::region),
-                Column.text("runs", host -> String.join(", ", host.roles())),
-                Column.of(
-                    "round trip from client, configured (ms)",
-                    Format::ofMillis,
-                    host -> topology.configured(topology.client(), host.name())),
-                Column.of(
-                    "measured (ms)",
-                    Format::ofMillis,
-                    host -> topology.measuredFromClient(host.name())))));
-    List<Column<String>> columns = new ArrayList<>();
-    columns.add(Column.text("region", region -> region));
-    for (String to : topology.regions()) {
-      columns.add(Column.of(to, Format::ofMillis, from -> roundTrip(topology, from, to)));
-    }
+        new Columns<>("Hosts", topology.hosts())
+            .text("host", HostFacts::name)
+            .text("region", HostFacts::region)
+            .text("runs", host -> String.join(", ", host.roles()))
+            .of(
+                "round trip from client, configured (ms)",
+                Format::ofMillis,
+                host -> topology.configured(topology.client(), host.name()))
+            .of(
+                "measured (ms)",
+                Format::ofMillis,
+                host -> topology.measuredFromClient(host.name())));
     if (topology.regions().size() > 1) {
-      section.table(
-          Table.of(
-              "Round trips between hosts of these regions, configured (ms)",
-              topology.regions(),
-              columns));
+      Columns<String> trips =
+          new Columns<>(
+                  "Round trips between hosts of these regions, configured (ms)", topology.regions())
+              .text("region", region -> region);
+      topology
+          .regions()
+          .forEach(to -> trips.of(to, Format::ofMillis, from -> roundTrip(topology, from, to)));
+      section.table(trips);
     }
     return section;
   }

@@ -4,7 +4,6 @@ import dev.onehop.measure.report.Section.Medium;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.FleetResult.Line;
 import dev.onehop.measure.results.FleetResult.Server;
-import java.util.List;
 import java.util.Optional;
 
 /** The section about many instances of an application and their resource use at the servers. */
@@ -71,42 +70,34 @@ record FleetSection(FleetResult fleet) {
         Format.whole(many) + " with " + official.client().label());
   }
 
-  private Table table() {
-    return Table.of(
-        "Resource use of many instances",
-        fleet.lines(),
-        List.of(
-            Column.text("client", line -> line.client().name()),
-            Column.of("conns", Format::whole, line -> line.client().connections()),
-            Column.of("done/s", Format::rate, Line::perSecond),
-            Column.<Line>of("p50", Format::millis, line -> line.latency().p50())
-                .means("ms from the time at which the operation was due"),
-            Column.of("p99", Format::millis, line -> line.latency().p99()),
-            Column.of("failed", Format::whole, Line::errors),
-            Column.<Line>of(
-                    "sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
-                .means("the largest number at one time, including sockets of other servers"),
-            Column.of("all mongos", Format::whole, line -> line.peakSockets(true)),
-            Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
-            Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),
-            Column.<Line>of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
-                .means("memory (RSS) at the peak minus memory before the clients started"),
-            Column.of("mongod", Format::mebibytes, line -> line.grownBytes(false))));
+  private Columns<Line> table() {
+    return new Columns<>("Resource use of many instances", fleet.lines())
+        .text("client", line -> line.client().name())
+        .of("conns", Format::whole, line -> line.client().connections())
+        .of("done/s", Format::rate, Line::perSecond)
+        .latencies("", Line::latency, "p50", "p99")
+        .means("ms from the time at which the operation was due")
+        .of("failed", Format::whole, Line::errors)
+        .of("sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
+        .means("the largest number at one time, including sockets of other servers")
+        .of("all mongos", Format::whole, line -> line.peakSockets(true))
+        .of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false))
+        .of("all mongod", Format::whole, line -> line.peakSockets(false))
+        .of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
+        .means("memory (RSS) at the peak minus memory before the clients started")
+        .of("mongod", Format::mebibytes, line -> line.grownBytes(false));
   }
 
-  private static Table servers(Line line) {
-    return Table.of(
-        "Servers with " + line.client().label(),
-        line.servers(),
-        List.of(
-            Column.text("server", Server::server),
-            Column.text("host", Server::host),
-            Column.text("what", server -> server.router() ? "mongos" : "mongod"),
-            Column.of("sockets at rest", Format::whole, server -> server.rest().sockets()),
-            Column.of("at load", Format::whole, server -> server.load().sockets()),
-            Column.of("peak", Format::whole, server -> server.peak().sockets()),
-            Column.of("MiB at rest", Format::mebibytes, server -> server.rest().memoryBytes()),
-            Column.of("at load", Format::mebibytes, server -> server.load().memoryBytes()),
-            Column.of("peak", Format::mebibytes, server -> server.peak().memoryBytes())));
+  private static Columns<Server> servers(Line line) {
+    return new Columns<>("Servers with " + line.client().label(), line.servers())
+        .text("server", Server::server)
+        .text("host", Server::host)
+        .text("what", server -> server.router() ? "mongos" : "mongod")
+        .of("sockets at rest", Format::whole, server -> server.rest().sockets())
+        .of("at load", Format::whole, server -> server.load().sockets())
+        .of("peak", Format::whole, server -> server.peak().sockets())
+        .of("MiB at rest", Format::mebibytes, server -> server.rest().memoryBytes())
+        .of("at load", Format::mebibytes, server -> server.load().memoryBytes())
+        .of("peak", Format::mebibytes, server -> server.peak().memoryBytes());
   }
 }

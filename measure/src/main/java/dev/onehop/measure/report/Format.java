@@ -3,6 +3,7 @@ package dev.onehop.measure.report;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Formats numbers for readers, in the same form in a terminal and on a page. */
@@ -20,11 +21,11 @@ public final class Format {
         : of(perSecond.doubleValue() >= 100 ? "%,.0f" : "%.1f", perSecond);
   }
 
-  /** Returns the smallest and the largest of several rates; {@link #NONE} for a single rate. */
-  static String range(List<Double> perSecond) {
-    return perSecond.size() < 2
+  /** Returns the smallest and the largest of several values; {@link #NONE} for a single value. */
+  static String range(List<Double> values, Function<@Nullable Number, String> format) {
+    return values.size() < 2
         ? NONE
-        : rate(Collections.min(perSecond)) + "-" + rate(Collections.max(perSecond));
+        : format.apply(Collections.min(values)) + "-" + format.apply(Collections.max(values));
   }
 
   /** Returns microseconds as milliseconds, rounded as by {@link #ofMillis}. */
@@ -83,6 +84,11 @@ public final class Format {
   /** Returns bytes as MiB, rounded. */
   static String mebibytes(@Nullable Number bytes) {
     return bytes == null ? NONE : whole(Math.round(bytes.doubleValue() / (1 << 20)));
+  }
+
+  /** Returns whether a check has passed. A failed check is in capitals. */
+  static String yes(boolean passed) {
+    return passed ? "yes" : "NO";
   }
 
   /** Returns a number with a noun, such as {@code 1 thread} or {@code 2 threads}. */

@@ -340,7 +340,7 @@ final class LineChart {
      * Returns the text of a tip, such as {@code 64 threads: 225 operations per second (203-248)}.
      */
     private String says(Spot spot) {
-      String range = Format.range(List.of(spot.low(), spot.high()));
+      String range = Format.range(List.of(spot.low(), spot.high()), Format::rate);
       return "%s %s: %s %s%s"
           .formatted(
               Format.rate(spot.x()).replaceFirst("\\.0$", ""),

@@ -34,6 +34,11 @@ final class PointSections {
    */
   private static final double OUT_OF_SIGHT = 10;
 
+  /** The legend of a column with {@link Point#errorPercent}. */
+  static final String ERROR =
+      "half the width of the 95 % confidence interval of ops/s, in % of ops/s; its samples are the"
+          + " rates in windows of one second";
+
   private final Results results;
   private final Path folder;
   private final List<Point> points;
@@ -84,12 +89,12 @@ final class PointSections {
         .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
   }
 
-  /** Returns the columns that identify a point. */
-  static List<Column<Point>> head(Function<Point, String> name) {
-    return List.of(
-        Column.text("mode", name),
-        Column.of("conns", Format::whole, point -> point.client().connections()),
-        Column.of("threads", Format::whole, Point::threads));
+  /** Begins a table of points with the columns that identify a point. */
+  static Columns<Point> head(String caption, List<Point> points, Function<Point, String> name) {
+    return new Columns<>(caption, points)
+        .text("mode", name)
+        .of("conns", Format::whole, point -> point.client().connections())
+        .of("threads", Format::whole, Point::threads);
   }
 
   private String marked(Point point) {
@@ -99,101 +104,80 @@ final class PointSections {
         + Load.of(point, results.machine()).mark();
   }
 
-  private static Column<Point> rate() {
-    return Column.of("ops/s", Format::rate, Point::throughput);
-  }
-
-  private static Column<Point> rounds() {
-    return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
+  private Columns<Point> rates(String caption) {
+    return head(caption, points, this::marked)
+        .of("ops/s", Format::rate, Point::throughput)
+        .text("rounds", point -> Format.range(point.done().rounds(), Format::rate))
         .means(
             "ops/s of the slowest and the fastest round; all other figures are from the median"
                 + " round")
         .missingIf("n = 1");
   }
 
-  private static List<Column<Point>> limits() {
-    return List.of(
-        Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
-            .means(
-                "threads / mean round trip of the operations. More operations a second are not"
-                    + " possible, because each thread waits for a reply before its next operation")
-            .missingIf("no round trips between hosts"),
-        Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
-            .withBars(point -> bars(point.ofLimit())));
+  private static Columns<Point> limits(Columns<Point> columns) {
+    return columns
+        .of("limit", Format::rate, point -> point.bounds().limit())
+        .means(
+            "threads / mean round trip of the operations. More operations a second are not"
+                + " possible, because each thread waits for a reply before its next operation")
+        .missingIf("no round trips between hosts")
+        .of("% of limit", Format::percent, Point::ofLimit)
+        .bars(point -> bars(point.ofLimit()));
   }
 
   private static List<Double> bars(@Nullable Double fraction) {
     return fraction == null ? List.of() : List.of(Math.min(1, fraction));
   }
 
-  private Column<Point> share() {
-    List<String> shards = results.shards();
-    return Column.<Point>text(
-            "share %",
-            point ->
-                point.evidence().share().isEmpty()
-                    ? Format.NONE
-                    : shards.stream()
-                        .map(
-                            shard ->
-                                Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
-                        .collect(Collectors.joining("/")))
+  private Columns<Point> shares(Columns<Point> columns) {
+    return columns
+        .text("share %", this::share)
         .means(
             "each shard's share of the operations ("
-                + String.join(" / ", shards)
+                + String.join(" / ", results.shards())
                 + "), by the shards' own counters")
-        .withBars(
-            point ->
-                shards.stream()
-                    .map(shard -> point.evidence().share().getOrDefault(shard, 0.0))
-                    .toList());
-  }
-
-  private static Column<Point> besideOwner() {
-    return Column.<Point>of(
-            "near owner %", Format::percent, point -> point.evidence().besideOwner())
+        .bars(point -> shareByShard(point).toList())
+        .of("near owner %", Format::percent, point -> point.evidence().besideOwner())
         .means(
             "share of operations that reached the owning shard from a router on that shard's host,"
                 + " in samples taken at the shards");
   }
 
+  private String share(Point point) {
+    return point.evidence().share().isEmpty()
+        ? Format.NONE
+        : shareByShard(point).map(Format::percent).collect(Collectors.joining("/"));
+  }
+
+  private Stream<Double> shareByShard(Point point) {
+    return results.shards().stream()
+        .map(shard -> point.evidence().share().getOrDefault(shard, 0.0));
+  }
+
   /** Returns all points in one table, for a terminal. */
   private Section overview(String experiment) {
-    List<Column<Point>> latencies = new ArrayList<>();
+    Columns<Point> columns =
+        limits(
+            rates("Latencies in ms").of("+-%", Format::decimal, Point::errorPercent).means(ERROR));
     for (String operation : results.operations()) {
-      latencies.addAll(
-          Column.latencies(
-              operation.toLowerCase(Locale.ROOT),
-              point -> point.latencies().byOperation().get(operation),
-              "mean",
-              "p50",
-              "p95",
-              "p99"));
+      columns.latencies(
+          operation.toLowerCase(Locale.ROOT),
+          point -> point.latencies().byOperation().get(operation),
+          "mean",
+          "p50",
+          "p95",
+          "p99");
     }
+    columns.of("errors", Format::whole, Point::errors);
     return new Section("points", "Points", Medium.TERMINAL)
         .say(experiment)
         .table(
-            Table.of(
-                "Latencies in ms",
-                points,
-                head(this::marked),
-                List.of(rate(), rounds()),
-                List.of(
-                    Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
-                        .means(
-                            "half the width of the 95 % confidence interval of ops/s, in % of"
-                                + " ops/s; its samples are the rates in windows of one second")),
-                limits(),
-                latencies,
-                List.of(
-                    Column.of("errors", Format::whole, Point::errors),
-                    share(),
-                    besideOwner(),
-                    Column.<Point>of(
-                            "cpu us/op",
-                            Format::whole,
-                            point -> point.cpu() == null ? null : point.cpu().total())
-                        .means("processor time of client, routers, mongods and links"))));
+            shares(columns)
+                .of(
+                    "cpu us/op",
+                    Format::whole,
+                    point -> point.cpu() == null ? null : point.cpu().total())
+                .means("processor time of client, routers, mongods and links"));
   }
 
   private Section throughput(String experiment) {
@@ -202,19 +186,13 @@ final class PointSections {
       section.chart(throughputChart());
     }
     return section.table(
-        Table.of(
-            "",
-            points,
-            head(this::marked),
-            List.of(rate(), rounds()),
-            limits(),
-            List.of(
-                Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
-                    .means(
-                        "connections / mean round trip: the limit if all operations use the pool of"
-                            + " one router")
-                    .missingIf("no round trips between hosts"),
-                Column.of("errors", Format::whole, Point::errors))));
+        limits(rates(""))
+            .of("pool bound", Format::rate, point -> point.bounds().poolLimit())
+            .means(
+                "connections / mean round trip: the limit if all operations use the pool of one"
+                    + " router")
+            .missingIf("no round trips between hosts")
+            .of("errors", Format::whole, Point::errors));
   }
 
   private LineChart throughputChart() {
@@ -298,17 +276,19 @@ final class PointSections {
           Stream.of("mean", "p95", "p99").map(figure -> latencyChart(operation, figure)).toList());
     }
     section.table(
-        Table.of(
-            operation + " latency in ms",
-            points.stream()
-                .filter(point -> point.latencies().byOperation().containsKey(operation))
-                .toList(),
-            head(this::marked),
-            List.of(Column.of("count", Format::whole, each -> its(each, operation).figure("n"))),
-            Column.latencies(
-                "", each -> its(each, operation), "mean", "p50", "p95", "p99", "p99.9", "max")));
+        head(operation + " latency in ms", with(operation), this::marked)
+            .of("count", Format::whole, each -> its(each, operation).figure("n"))
+            .latencies(
+                "", each -> its(each, operation), "mean", "p50", "p95", "p99", "p99.9", "max"));
     percentiles(section, operation);
     return section;
+  }
+
+  /** Returns the points that have executed this kind of operation. */
+  private List<Point> with(String operation) {
+    return points.stream()
+        .filter(point -> point.latencies().byOperation().containsKey(operation))
+        .toList();
   }
 
   private static LatencySummary its(Point point, String operation) {
@@ -362,11 +342,6 @@ final class PointSections {
 
   private Section shares() {
     return new Section("shards", "Shards and routers", Medium.PAGE)
-        .table(
-            Table.of(
-                "Operations by shard",
-                points,
-                head(this::marked),
-                List.of(share(), besideOwner())));
+        .table(shares(head("Operations by shard", points, this::marked)));
   }
 }

@@ -4,7 +4,6 @@ import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +31,23 @@ record PropagateSheet(PropagateResults results) {
           PropagateMeasurement.MAJORITY,
           "another program repeats a read with read concern majority until it finds the object, so"
               + " the time is up to one read too long");
+
+  private static final Map<String, String> LEGENDS =
+      Map.of(
+          "seen",
+          "for each object, from the intended time of its write until its event has arrived",
+          "from begin",
+          "from the start of the object's write until its event has arrived",
+          "test",
+          "from the start of a test until its signals have arrived. After all objects, the test"
+              + " writes one signal to each shard",
+          "live",
+          "from the subscription until all documents, and the signals written after them, have"
+              + " arrived");
+
+  private static final List<String> FIGURES = List.of("p50", "p99", "max", "mean");
+  private static final List<String> ALL_FIGURES =
+      List.of("p50", "p90", "p99", "p99.9", "max", "mean");
 
   Sheet sheet() {
     Sheet sheet =
@@ -218,72 +234,43 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** A row of a table: a figure. The table has a column for each path. */
-  private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
-
-  private static Table table(String title, List<PropagateMeasurement> paths) {
+  /** Returns a table with a row for each figure and a column for each path. */
+  private static Table table(String title, List<PropagateMeasurement> measurements) {
+    List<PropagateMeasurement> paths =
+        PATHS.stream()
+            .flatMap(path -> measurements.stream().filter(each -> each.path().equals(path)))
+            .toList();
     boolean writes = paths.stream().anyMatch(each -> !isRead(each));
-    List<Figure> figures = new ArrayList<>();
-    add(figures, writes ? "seen" : "live", paths, PropagateMeasurement::latency, true);
-    add(figures, "from begin", paths, PropagateMeasurement::service, false);
-    add(figures, isLoad(paths.get(0)) ? "live" : "test", paths, PropagateMeasurement::test, false);
-    add(figures, "read", paths, PropagateMeasurement::snapshot, false);
-    figures.add(new Figure("lost", "", each -> Format.whole(each.lost())));
-    figures.add(new Figure("doubled", "", each -> Format.whole(each.doubled())));
-    List<Column<Figure>> columns = new ArrayList<>();
-    columns.add(Column.text("", Figure::name));
-    for (String path : PATHS) {
-      paths.stream()
-          .filter(each -> each.path().equals(path))
-          .forEach(each -> columns.add(Column.text(path, figure -> figure.of().apply(each))));
-    }
-    return Table.of(title + "; times in ms", figures, columns)
-        .noting(
-            figures.stream()
-                .filter(figure -> !figure.legend().isEmpty())
-                .map(figure -> figure.name() + ": " + figure.legend())
-                .toList());
+    boolean loads = measurements.stream().anyMatch(PropagateSheet::isLoad);
+    Columns<PropagateMeasurement> figures =
+        new Columns<>(title + "; times in ms", paths).text("", PropagateMeasurement::path);
+    add(figures, writes ? "seen" : "live", paths, PropagateMeasurement::latency, ALL_FIGURES);
+    add(figures, "from begin", paths, PropagateMeasurement::service, FIGURES);
+    add(figures, loads ? "live" : "test", paths, PropagateMeasurement::test, FIGURES);
+    add(figures, "read", paths, PropagateMeasurement::snapshot, FIGURES);
+    return figures
+        .of("lost", Format::whole, PropagateMeasurement::lost)
+        .of("doubled", Format::whole, PropagateMeasurement::doubled)
+        .transposed();
   }
 
+  /** Adds the figures of a latency if a path has this latency. */
   private static void add(
-      List<Figure> figures,
+      Columns<PropagateMeasurement> columns,
       String name,
       List<PropagateMeasurement> paths,
       Function<PropagateMeasurement, @Nullable LatencySummary> of,
-      boolean all) {
+      List<String> figures) {
     if (paths.stream().map(of).noneMatch(Objects::nonNull)) {
       return;
     }
-    String legend = LEGENDS.getOrDefault(name, "");
-    for (String figure :
-        all
-            ? List.of("n", "p50", "p90", "p99", "p99.9", "max", "mean")
-            : List.of("n", "p50", "p99", "max", "mean")) {
-      figures.add(
-          new Figure(
-              name + " " + figure,
-              figure.equals("n") ? legend : "",
-              each -> {
-                LatencySummary times = of.apply(each);
-                return times == null || times.count() == 0
-                    ? Format.NONE
-                    : figure.equals("n")
-                        ? Format.whole(times.figure(figure))
-                        : Format.millis(times.figure(figure));
-              }));
-    }
+    columns
+        .latencies(name, each -> counted(of.apply(each)), "n")
+        .means(LEGENDS.getOrDefault(name, ""));
+    figures.forEach(figure -> columns.latencies(name, each -> counted(of.apply(each)), figure));
   }
 
-  private static final Map<String, String> LEGENDS =
-      Map.of(
-          "seen",
-          "for each object, from the intended time of its write until its event has arrived",
-          "from begin",
-          "from the start of the object's write until its event has arrived",
-          "test",
-          "from the start of a test until its signals have arrived. After all objects, the test"
-              + " writes one signal to each shard",
-          "live",
-          "from the subscription until all documents, and the signals written after them, have"
-              + " arrived");
+  private static @Nullable LatencySummary counted(@Nullable LatencySummary times) {
+    return times == null || times.count() == 0 ? null : times;
+  }
 }

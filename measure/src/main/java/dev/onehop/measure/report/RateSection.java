@@ -2,16 +2,13 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.Client;
-import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ScenarioEntry;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** The section about operations at fixed rates. */
 final class RateSection {
@@ -91,36 +88,32 @@ final class RateSection {
                 + " reply yet.")
         .alike(List.of(chart("p50"), chart("p99")))
         .table(
-            Table.of(
-                "Operations at fixed rates; latencies in ms",
-                entries,
-                List.of(
-                    Column.of("rate/s", Format::rate, ScenarioEntry::rate),
-                    Column.text("client", this::marked),
-                    Column.of("conns", Format::whole, each -> each.client().connections()),
-                    Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
-                    latency("p50")
-                        .means(
-                            "from the time at which an operation was due. The mark >= means at least:"
-                                + " at the end of the run, some operations had no reply. They"
-                                + " count with the time that they had waited until then"),
-                    latency("p90"),
-                    latency("p99"),
-                    latency("p99.9"),
-                    service("service p50", LatencySummary::p50)
-                        .means("from the issue of the operation"),
-                    service("p99", LatencySummary::p99),
-                    Column.of("failed", Format::whole, each -> each.figures().failed()),
-                    Column.of("not issued", Format::whole, each -> each.figures().notIssued()),
-                    Column.of("not answered", Format::whole, each -> each.figures().unanswered()),
-                    Column.of(
-                        "cpu us/op",
-                        Format::whole,
-                        each -> each.cpu() == null ? null : each.cpu().total()),
-                    Column.of(
-                        "sockets",
-                        Format::whole,
-                        each -> each.conditions() == null ? null : each.conditions().sockets()))));
+            new Columns<>("Operations at fixed rates; latencies in ms", entries)
+                .of("rate/s", Format::rate, ScenarioEntry::rate)
+                .text("client", this::marked)
+                .of("conns", Format::whole, each -> each.client().connections())
+                .of("done/s", Format::rate, each -> each.figures().perSecond())
+                .text("p50", each -> latency(each, "p50"))
+                .means(
+                    "from the time at which an operation was due. The mark >= means at least: at the"
+                        + " end of the run, some operations had no reply. They count with the time"
+                        + " that they had waited until then")
+                .text("p90", each -> latency(each, "p90"))
+                .text("p99", each -> latency(each, "p99"))
+                .text("p99.9", each -> latency(each, "p99.9"))
+                .latencies("service", each -> each.figures().service(), "p50", "p99")
+                .means("from the issue of the operation")
+                .of("failed", Format::whole, each -> each.figures().failed())
+                .of("not issued", Format::whole, each -> each.figures().notIssued())
+                .of("not answered", Format::whole, each -> each.figures().unanswered())
+                .of(
+                    "cpu us/op",
+                    Format::whole,
+                    each -> each.cpu() == null ? null : each.cpu().total())
+                .of(
+                    "sockets",
+                    Format::whole,
+                    each -> each.conditions() == null ? null : each.conditions().sockets()));
   }
 
   private String marked(ScenarioEntry entry) {
@@ -132,17 +125,9 @@ final class RateSection {
     return Load.of(entry, results.machine());
   }
 
-  private static Column<ScenarioEntry> latency(String figure) {
-    return Column.text(
-        figure,
-        each ->
-            (each.isLowerBound() ? ">=" : "")
-                + Format.millis(each.figures().latency().figure(figure)));
-  }
-
-  private static Column<ScenarioEntry> service(
-      String name, Function<LatencySummary, @Nullable Number> value) {
-    return Column.of(name, Format::millis, each -> value.apply(each.figures().service()));
+  private static String latency(ScenarioEntry entry, String figure) {
+    return (entry.isLowerBound() ? ">=" : "")
+        + Format.millis(entry.figures().latency().figure(figure));
   }
 
   private LineChart chart(String figure) {

@@ -16,31 +16,29 @@ final class RatioSection {
   static Section of(List<Ratio> ratios) {
     return new Section("ratios", "Compared with the best official client")
         .table(
-            Table.of(
-                "",
-                ratios,
-                List.of(
-                    Column.text("client", each -> each.client().name()),
-                    Column.of("conns", Format::whole, each -> each.client().connections()),
-                    Column.text(
-                        "at",
-                        each ->
-                            each.threads() == null
-                                ? Format.rate(each.rate()) + "/s"
-                                : each.threads() + " threads"),
-                    Column.text("of", Ratio::metric),
-                    Column.text("best official", each -> each.peer().mode()),
-                    Column.of("conns", Format::whole, each -> each.peer().connections()),
-                    Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
-                        .means(
-                            "figure of this client / figure of the best official client,"
-                                + " geometric mean over the rounds"),
-                    Column.<Ratio>text("95 %", RatioSection::interval)
-                        .means(
-                            "95 % interval of the ratio, by a percentile bootstrap over pairs of"
-                                + " rounds. An interval that includes 1 shows no difference")
-                        .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
-                    Column.text("that is", RatioSection::verdict))));
+            new Columns<>("", ratios)
+                .text("client", each -> each.client().name())
+                .of("conns", Format::whole, each -> each.client().connections())
+                .text("at", RatioSection::at)
+                .text("of", Ratio::metric)
+                .text("best official", each -> each.peer().mode())
+                .of("conns", Format::whole, each -> each.peer().connections())
+                .of("ratio", Format::hundredths, Ratio::ratio)
+                .means(
+                    "figure of this client / figure of the best official client, geometric mean"
+                        + " over the rounds")
+                .text("95 %", RatioSection::interval)
+                .means(
+                    "95 % interval of the ratio, by a percentile bootstrap over pairs of rounds. An"
+                        + " interval that includes 1 shows no difference")
+                .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds")
+                .text("that is", RatioSection::verdict));
+  }
+
+  private static String at(Ratio ratio) {
+    return ratio.threads() == null
+        ? Format.rate(ratio.rate()) + "/s"
+        : ratio.threads() + " threads";
   }
 
   private static String interval(Ratio ratio) {

@@ -1,7 +1,6 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
-import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
 import dev.onehop.measure.results.ResyncResults;
 import dev.onehop.measure.results.ResyncResults.Kind;
@@ -9,8 +8,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** The sheet of {@code onehop resync bench}: a new member by initial sync or by a copy of files. */
 final class ResyncSheet {
@@ -110,84 +107,56 @@ final class ResyncSheet {
             filesLater ? "the copy of files is faster" : "the initial sync is faster");
   }
 
-  private static List<Column<ResyncCell>> head() {
-    return List.of(
-        Column.text("method", ResyncCell::method),
-        Column.of("indexes", Format::whole, ResyncCell::indexes),
-        Column.of("collections", Format::whole, ResyncCell::collections),
-        Column.of("MiB", Format::whole, cell -> cell.bytes() >> 20));
+  private Columns<ResyncCell> head(String caption) {
+    return new Columns<>(caption, cells)
+        .text("method", ResyncCell::method)
+        .of("indexes", Format::whole, ResyncCell::indexes)
+        .of("collections", Format::whole, ResyncCell::collections)
+        .of("MiB", Format::whole, cell -> cell.bytes() >> 20);
   }
 
-  private Table methods() {
+  private Columns<ResyncCell> methods() {
     String once = "a fitted line needs several sizes, and more than one run of each size";
-    return Table.of(
-        "Methods",
-        cells,
-        head(),
-        List.of(
-            Column.of("documents", Format::whole, ResyncCell::documents),
-            Column.of("n", Format::whole, cell -> cell.seconds().size()),
-            Column.<ResyncCell>of("seconds", Format::hundredths, ResyncCell::medianSeconds)
-                .means(
-                    "median of n runs, from the first step until the new member has caught up; the"
-                        + " start of its server is included"),
-            Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
-            fitted("fixed s", ResyncCell::fixedSeconds)
-                .means(
-                    "the columns fixed s and s/GiB are fitted by least squares over all sizes:"
-                        + " seconds = (fixed s) + (s/GiB) * (GiB of documents)")
-                .missingIf(once),
-            fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
-            Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
-                .means(
-                    "copy of files: all written bytes, including indexes, journal and oplog;"
-                        + " initial sync: the bytes of the documents"),
-            Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
-            Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
-                .means("the new member's log shows that this method has run"),
-            Column.<ResyncCell>text("equal", cell -> yes(cell.equal()))
-                .means("dbHash is equal on all three members")));
+    return head("Methods")
+        .of("documents", Format::whole, ResyncCell::documents)
+        .of("n", Format::whole, cell -> cell.seconds().size())
+        .of("seconds", Format::hundredths, ResyncCell::medianSeconds)
+        .means(
+            "median of n runs, from the first step until the new member has caught up; the start of"
+                + " its server is included")
+        .text("least-most", cell -> Format.range(cell.seconds(), Format::hundredths))
+        .missingIf("n = 1")
+        .of("fixed s", Format::hundredths, cell -> hasFit() ? cell.fixedSeconds() : null)
+        .means(
+            "the columns fixed s and s/GiB are fitted by least squares over all sizes: seconds ="
+                + " (fixed s) + (s/GiB) * (GiB of documents)")
+        .missingIf(once)
+        .of("s/GiB", Format::hundredths, cell -> hasFit() ? cell.secondsPerGibibyte() : null)
+        .missingIf(once)
+        .of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
+        .means(
+            "copy of files: all written bytes, including indexes, journal and oplog; initial sync:"
+                + " the bytes of the documents")
+        .of("locked s", Format::hundredths, ResyncCell::lockedSeconds)
+        .text("proved", cell -> Format.yes(cell.methodProved()))
+        .means("the new member's log shows that this method has run")
+        .text("equal", cell -> Format.yes(cell.equal()))
+        .means("dbHash is equal on all three members");
   }
 
-  private Column<ResyncCell> fitted(String name, Function<ResyncCell, @Nullable Double> value) {
-    return Column.of(name, Format::hundredths, cell -> hasFit() ? value.apply(cell) : null);
-  }
-
-  private static String yes(boolean is) {
-    return is ? "yes" : "NO";
-  }
-
-  private static String range(ResyncCell cell) {
-    return cell.seconds().size() < 2
-        ? Format.NONE
-        : Format.hundredths(Collections.min(cell.seconds()))
-            + "-"
-            + Format.hundredths(Collections.max(cell.seconds()));
-  }
-
-  private Table meanwhile() {
-    return Table.of(
-        "Latencies of applications, in ms",
-        cells,
-        head(),
-        noticed("reads", ResyncCell::sourceReads),
-        noticed("locked", ResyncCell::sourceReadsLocked),
-        noticed("writes", ResyncCell::primaryWrites),
-        noticed("locked", ResyncCell::primaryWritesLocked),
-        List.of(
-            Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
-                .means(
-                    "writes that were acknowledged while the member was added. The columns reads"
-                        + " and writes: latencies of single documents, read at the source or"
-                        + " written at the primary. The columns locked: the same while the source"
-                        + " was locked"),
-            Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
-                .means("acknowledged writes that are missing on the new member at the end")));
-  }
-
-  private static List<Column<ResyncCell>> noticed(
-      String name, Function<ResyncCell, @Nullable LatencySummary> latency) {
-    return Column.latencies(name, latency, "p50", "p99");
+  private Columns<ResyncCell> meanwhile() {
+    return head("Latencies of applications, in ms")
+        .latencies("reads", ResyncCell::sourceReads, "p50", "p99")
+        .latencies("locked", ResyncCell::sourceReadsLocked, "p50", "p99")
+        .latencies("writes", ResyncCell::primaryWrites, "p50", "p99")
+        .latencies("locked", ResyncCell::primaryWritesLocked, "p50", "p99")
+        .of("written", Format::whole, ResyncCell::written)
+        .means(
+            "writes that were acknowledged while the member was added. The columns reads and"
+                + " writes: latencies of single documents, read at the source or written at the"
+                + " primary. The columns locked: the same while the source was locked")
+        .of("lost", Format::whole, ResyncCell::lost)
+        .means("acknowledged writes that are missing on the new member at the end");
   }
 
   private LineChart chart(Kind kind) {

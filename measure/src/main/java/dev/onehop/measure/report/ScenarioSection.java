@@ -1,7 +1,6 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
-import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ScenarioEntry;
@@ -126,6 +125,10 @@ final class ScenarioSection {
             Format.rate(perSecond(before)));
   }
 
+  private static @Nullable Number p50(@Nullable ScenarioEntry entry) {
+    return entry == null ? null : (Number) entry.figures().latency().p50();
+  }
+
   private static @Nullable Number p99(@Nullable ScenarioEntry entry) {
     return entry == null ? null : (Number) entry.figures().latency().p99();
   }
@@ -151,58 +154,35 @@ final class ScenarioSection {
     return before == null ? new Load(0) : Load.of(before, machine);
   }
 
-  private Table table(String caption, String shards, Function<Line, @Nullable Group> group) {
-    Function<Line, @Nullable ScenarioEntry> before = line -> entry(line, "before", shards);
-    Function<Line, @Nullable ScenarioEntry> during = line -> entry(line, "during", shards);
-    Function<Line, @Nullable ScenarioEntry> after = line -> entry(line, "after", shards);
-    return Table.of(
-        caption,
-        scenario.lines().stream().filter(line -> group.apply(line) != null).toList(),
-        List.of(
-            Column.text("client", line -> line.client().name() + load(line).mark()),
-            Column.of("conns", Format::whole, line -> line.client().connections()),
-            latency("p50 before", before, LatencySummary::p50)
-                .means("ms from the time at which the operation was due"),
-            latency("during", during, LatencySummary::p50),
-            latency("p99 before", before, LatencySummary::p99),
-            latency("during", during, LatencySummary::p99),
-            latency("after", after, LatencySummary::p99),
-            done("done/s before", before),
-            done("during", during),
-            done("after", after),
-            Column.<Line>text("well after", line -> recovery(group.apply(line)))
-                .means(
-                    "time from the end of the fault until no operation takes more than twice the"
-                        + " p99 that was measured before the fault"),
-            Column.<Line>of(
-                    "failed",
-                    Format::whole,
-                    line ->
-                        Stream.of(before, during, after)
-                            .map(phase -> phase.apply(line))
-                            .filter(Objects::nonNull)
-                            .mapToLong(each -> each.figures().errors())
-                            .sum())
-                .means(
-                    "operations with an error, not issued, or without a reply at the end of the"
-                        + " run")));
+  private Columns<Line> table(
+      String caption, String shards, Function<Line, @Nullable Group> group) {
+    List<Line> lines = scenario.lines().stream().filter(line -> group.apply(line) != null).toList();
+    return new Columns<>(caption, lines)
+        .text("client", line -> line.client().name() + load(line).mark())
+        .of("conns", Format::whole, line -> line.client().connections())
+        .of("p50 before", Format::millis, line -> p50(entry(line, "before", shards)))
+        .means("ms from the time at which the operation was due")
+        .of("during", Format::millis, line -> p50(entry(line, "during", shards)))
+        .of("p99 before", Format::millis, line -> p99(entry(line, "before", shards)))
+        .of("during", Format::millis, line -> p99(entry(line, "during", shards)))
+        .of("after", Format::millis, line -> p99(entry(line, "after", shards)))
+        .of("done/s before", Format::rate, line -> perSecond(entry(line, "before", shards)))
+        .of("during", Format::rate, line -> perSecond(entry(line, "during", shards)))
+        .of("after", Format::rate, line -> perSecond(entry(line, "after", shards)))
+        .text("well after", line -> recovery(group.apply(line)))
+        .means(
+            "time from the end of the fault until no operation takes more than twice the p99 that"
+                + " was measured before the fault")
+        .of("failed", Format::whole, line -> failed(line, shards))
+        .means("operations with an error, not issued, or without a reply at the end of the run");
   }
 
-  private static Column<Line> latency(
-      String name,
-      Function<Line, @Nullable ScenarioEntry> phase,
-      Function<LatencySummary, Number> figure) {
-    return Column.of(
-        name,
-        Format::millis,
-        line -> {
-          ScenarioEntry its = phase.apply(line);
-          return its == null ? null : figure.apply(its.figures().latency());
-        });
-  }
-
-  private static Column<Line> done(String name, Function<Line, @Nullable ScenarioEntry> phase) {
-    return Column.of(name, Format::rate, line -> perSecond(phase.apply(line)));
+  private long failed(Line line, String shards) {
+    return Stream.of("before", "during", "after")
+        .map(phase -> entry(line, phase, shards))
+        .filter(Objects::nonNull)
+        .mapToLong(each -> each.figures().errors())
+        .sum();
   }
 
   private static String recovery(@Nullable Group group) {

@@ -81,6 +81,11 @@ final class Section {
     return this;
   }
 
+  /** Adds a table with these columns. A table without rows is left out. */
+  Section table(Columns<?> columns) {
+    return table(columns.table());
+  }
+
   /** Adds a table. A table without rows is left out. */
   Section table(Table table) {
     if (!table.rows().isEmpty()) {

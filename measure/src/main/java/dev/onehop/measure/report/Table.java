@@ -1,7 +1,6 @@
 package dev.onehop.measure.report;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
@@ -23,46 +22,6 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
    * @param bars the lengths of the bars that a page draws above the text, from 0 to 1
    */
   record Cell(String text, List<Double> bars) {}
-
-  /** Returns a table with a row for each item. Columns without any value are left out. */
-  @SafeVarargs
-  static <P> Table of(String caption, List<P> items, Collection<Column<P>>... groups) {
-    List<String> names = new ArrayList<>();
-    List<String> notes = new ArrayList<>();
-    List<List<Cell>> rows = new ArrayList<>();
-    items.forEach(item -> rows.add(new ArrayList<>()));
-    List<String> without = new ArrayList<>();
-    List<Column<P>> all = new ArrayList<>();
-    for (Collection<Column<P>> group : groups) {
-      all.addAll(group);
-    }
-    for (Column<P> column : all) {
-      List<String> texts = items.stream().map(column.cell()).toList();
-      if (!texts.isEmpty() && texts.stream().allMatch(Format.NONE::equals)) {
-        String why = column.missing();
-        without.add(column.name() + (why.isEmpty() ? "" : " (" + why + ")"));
-        continue;
-      }
-      names.add(column.name());
-      for (int i = 0; i < items.size(); i++) {
-        rows.get(i).add(new Cell(texts.get(i), column.bars().apply(items.get(i))));
-      }
-      if (!column.legend().isEmpty()) {
-        notes.add(column.name() + ": " + column.legend());
-      }
-    }
-    if (!without.isEmpty()) {
-      notes.add("columns left out because they have no values: " + String.join(", ", without));
-    }
-    return new Table(caption, names, rows, notes);
-  }
-
-  /** Returns this table with further notes. */
-  Table noting(List<String> more) {
-    List<String> together = new ArrayList<>(notes);
-    together.addAll(more);
-    return new Table(caption, columns, rows, together);
-  }
 
   /**
    * Returns the text for a terminal. Columns are two spaces apart. The first column is

@@ -3,13 +3,10 @@ package dev.onehop.measure.report;
 import dev.onehop.measure.results.Client;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.ZonesResult;
-import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The section about the bytes across zones: sentences and figures. */
@@ -30,8 +27,8 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
                             + " primary. Replication and metadata take %s more bytes per"
                             + " operation.")
                         .formatted(
-                            bytes(line.crossed().clientAndShard()),
-                            bytes(line.crossed().background()))));
+                            Format.rate(line.crossed().clientAndShard()),
+                            Format.rate(line.crossed().background()))));
     sheet.add(
         new Section("zones", "Scenario zones")
             .say(
@@ -62,51 +59,40 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
         "%s took %s bytes across zones with %s, and %s bytes with %s: %s times as much%s."
             .formatted(
                 reads ? "A read of any member" : "An operation on a primary",
-                bytes(before),
+                Format.rate(before),
                 name(official.get()),
-                bytes(after),
+                Format.rate(after),
                 name(routed.get()),
                 ratio,
                 after > before * 0.9 ? " (nothing is saved)" : ""));
     sheet.figure(
-        bytes(after) + " B",
+        Format.rate(after) + " B",
         "across zones per " + (reads ? "read of any member" : "operation on a primary"),
-        bytes(before) + " B by " + name(official.get()));
+        Format.rate(before) + " B by " + name(official.get()));
   }
 
   private static String name(Line line) {
     return line.mode() + " (" + line.variant() + ")";
   }
 
-  private static String bytes(Number bytes) {
-    return Format.rate(bytes);
-  }
-
-  private Table table(String caption, boolean reads) {
-    return Table.of(
-        caption,
-        result.lines().stream().filter(line -> line.reads() == reads).toList(),
-        List.of(
-            Column.text(
-                "client", line -> line.mode() + Load.of(line, result.rate(), machine).mark()),
-            Column.text("configured", Line::variant),
-            Column.text("zone", Line::zone),
-            crossed("crossed B/op", Crossed::ofOperations)
-                .means(
-                    "bytes of TCP payload between zones per operation, both directions together:"
-                        + " between application and servers, and between mongoses and shards."
-                        + " Heartbeats are included"),
-            crossed("client-mongos", Crossed::clientAndRouter),
-            crossed("client-shard", Crossed::clientAndShard),
-            crossed("mongos-shard", Crossed::routerAndShard),
-            crossed("background", Crossed::background)
-                .means("all other bytes between zones per operation: replication and metadata"),
-            Column.of("p50 ms", Format::millis, line -> line.latency().p50()),
-            Column.of("p99 ms", Format::millis, line -> line.latency().p99()),
-            Column.of("failed", Format::whole, Line::failed)));
-  }
-
-  private static Column<Line> crossed(String name, ToDoubleFunction<Crossed> bytes) {
-    return Column.of(name, ZonesSection::bytes, line -> bytes.applyAsDouble(line.crossed()));
+  private Columns<Line> table(String caption, boolean reads) {
+    return new Columns<>(
+            caption, result.lines().stream().filter(line -> line.reads() == reads).toList())
+        .text("client", line -> line.mode() + Load.of(line, result.rate(), machine).mark())
+        .text("configured", Line::variant)
+        .text("zone", Line::zone)
+        .of("crossed B/op", Format::rate, line -> line.crossed().ofOperations())
+        .means(
+            "bytes of TCP payload between zones per operation, both directions together: between"
+                + " application and servers, and between mongoses and shards. Heartbeats are"
+                + " included")
+        .of("client-mongos", Format::rate, line -> line.crossed().clientAndRouter())
+        .of("client-shard", Format::rate, line -> line.crossed().clientAndShard())
+        .of("mongos-shard", Format::rate, line -> line.crossed().routerAndShard())
+        .of("background", Format::rate, line -> line.crossed().background())
+        .means("all other bytes between zones per operation: replication and metadata")
+        .of("p50 ms", Format::millis, line -> line.latency().p50())
+        .of("p99 ms", Format::millis, line -> line.latency().p99())
+        .of("failed", Format::whole, Line::failed);
   }
 }

@@ -14,13 +14,13 @@ class TableTest {
       List.of(new Row("a", 1.5, null), new Row("long name", 1_234.0, null));
 
   private static Table table() {
-    return Table.of(
-        "Rates",
-        ROWS,
-        List.of(
-            Column.text("client", Row::name),
-            Column.<Row>of("ops/s", Format::rate, Row::rate).means("operations per second"),
-            Column.<Row>of("count", Format::whole, Row::count).missingIf("no counters")));
+    return new Columns<>("Rates", ROWS)
+        .text("client", Row::name)
+        .of("ops/s", Format::rate, Row::rate)
+        .means("operations per second")
+        .of("count", Format::whole, Row::count)
+        .missingIf("no counters")
+        .table();
   }
 
   @Test
@@ -50,8 +50,7 @@ class TableTest {
   @Test
   void aMissingValueAmongOthersIsADash() {
     List<Row> rows = List.of(new Row("a", null, 1), new Row("b", 2.0, 2));
-    Table table =
-        Table.of("Rates", rows, List.of(Column.<Row>of("ops/s", Format::rate, Row::rate)));
+    Table table = new Columns<>("Rates", rows).of("ops/s", Format::rate, Row::rate).table();
     assertThat(table.rows().get(0).get(0).text()).isEqualTo("-");
     assertThat(table.rows().get(1).get(0).text()).isEqualTo("2.0");
   }
@@ -60,10 +59,42 @@ class TableTest {
   void theFirstFigureOfALatencyHasItsName() {
     LatencySummary latency = new LatencySummary(3, 1_500, 1_000, 0, 0, 20_000, 0, 2_000_000);
     Table table =
-        Table.of("Lag", List.of(latency), Column.latencies("lag", its -> its, "p50", "p99", "max"));
+        new Columns<>("Lag", List.of(latency))
+            .latencies("lag", its -> its, "p50", "p99", "max")
+            .table();
     assertThat(table.columns()).containsExactly("lag p50", "p99", "max");
     assertThat(table.rows().get(0))
         .extracting(Table.Cell::text)
         .containsExactly("1.00", "20.0", "2,000");
+  }
+
+  @Test
+  void aLegendOfALatencyBelongsToItsFirstFigure() {
+    LatencySummary latency = new LatencySummary(3, 1_500, 1_000, 0, 0, 20_000, 0, 2_000_000);
+    Table table =
+        new Columns<>("Lag", List.of(latency))
+            .latencies("lag", its -> its, "p50", "p99")
+            .means("from the commit")
+            .table();
+    assertThat(table.notes()).containsExactly("lag p50: from the commit");
+  }
+
+  @Test
+  void aTransposedTableHasAColumnForEachItemAndKeepsRowsWithoutValues() {
+    Table table =
+        new Columns<>("Rates", ROWS)
+            .text("", Row::name)
+            .of("ops/s", Format::rate, Row::rate)
+            .of("count", Format::whole, Row::count)
+            .transposed();
+    assertThat(table.text(new HashSet<>()))
+        .isEqualTo(
+            """
+
+            Rates
+                     a  long name
+            ops/s  1.5      1,234
+            count    -          -
+            """);
   }
 }
