@@ -210,33 +210,34 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Axis.counts("channels", points.stream().map(ConsumePoint::channels).toList()),
             unit,
             logarithmic);
-    for (String source : SOURCES) {
-      chart.line(
-          LineStyle.of(source),
-          points.stream()
-              .filter(each -> each.source().equals(source) && value.apply(each) != null)
-              .map(each -> new Spot(each.channels(), Objects.requireNonNull(value.apply(each))))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        bySource(points).filter(each -> value.apply(each) != null).toList(),
+        each -> LineStyle.of(each.source()),
+        each -> new Spot(each.channels(), Objects.requireNonNull(value.apply(each))));
+  }
+
+  /** Returns the points in the order of their sources. */
+  private static Stream<ConsumePoint> bySource(List<ConsumePoint> points) {
+    return SOURCES.stream()
+        .flatMap(source -> points.stream().filter(each -> each.source().equals(source)));
   }
 
   /** Adds a chart of percentile curves for each number of channels, from the points' logs. */
   private void percentiles(Section section, List<ConsumePoint> points) {
     Map<Integer, Percentiles> curves = new LinkedHashMap<>();
-    for (String source : SOURCES) {
-      for (ConsumePoint point : points) {
-        String log = point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
-        if (point.source().equals(source) && behind(point).isPresent()) {
-          HdrLogs.merged(folder.resolve(point.folder()), log)
-              .ifPresent(
-                  histogram ->
-                      curves
-                          .computeIfAbsent(point.channels(), count -> new Percentiles())
-                          .add(LineStyle.of(source), histogram));
-        }
-      }
-    }
+    bySource(points)
+        .filter(point -> behind(point).isPresent())
+        .forEach(
+            point -> {
+              String log =
+                  point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
+              HdrLogs.merged(folder.resolve(point.folder()), log)
+                  .ifPresent(
+                      histogram ->
+                          curves
+                              .computeIfAbsent(point.channels(), count -> new Percentiles())
+                              .add(LineStyle.of(point.source()), histogram));
+            });
     section.alike(
         curves.entrySet().stream()
             .map(

@@ -5,10 +5,13 @@ import gg.jte.output.StringOutput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
+import java.util.Formatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * A chart of lines over a common axis, as SVG with colours from the page's CSS. The vertical axis
@@ -103,6 +106,20 @@ final class LineChart {
     return add(style, true, spots);
   }
 
+  /**
+   * Adds a line with markers for each style, in the order in which the styles occur.
+   *
+   * @param items the items, each with a point of its line
+   */
+  <T> LineChart lines(List<T> items, Function<T, LineStyle> style, Function<T, Spot> spot) {
+    items.stream()
+        .collect(
+            Collectors.groupingBy(
+                style, LinkedHashMap::new, Collectors.mapping(spot, Collectors.toList())))
+        .forEach(this::line);
+    return this;
+  }
+
   /** Adds a curve without markers. */
   LineChart curve(LineStyle style, List<Spot> spots) {
     return add(style, false, spots);
@@ -162,13 +179,9 @@ final class LineChart {
     return escaped.toString();
   }
 
-  private static String format(String format, Object... args) {
-    return String.format(Locale.ROOT, format, args);
-  }
-
   /** One drawing of the chart, at one size. */
   private final class Drawing {
-    private final StringBuilder svg = new StringBuilder();
+    private final Formatter svg = new Formatter(Locale.ROOT);
     private final Size size;
     private final Axis y;
     private final int left;
@@ -187,10 +200,9 @@ final class LineChart {
     }
 
     String svg() {
-      svg.append(
-          format(
-              "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
-              size.cssClass, size.width, size.height, escaped(caption)));
+      svg.format(
+          "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
+          size.cssClass, size.width, size.height, escaped(caption));
       bands.forEach(this::band);
       grid();
       lines.forEach(this::draw);
@@ -199,7 +211,7 @@ final class LineChart {
       }
       // The tips come last: no line then covers the tip of another line's point.
       lines.stream().filter(Line::marks).forEach(this::tips);
-      return svg.append("</svg>\n").toString();
+      return svg.format("</svg>\n").toString();
     }
 
     private int bottom() {
@@ -217,17 +229,16 @@ final class LineChart {
     private void band(Band band) {
       double from = x(band.from());
       double to = x(band.to());
-      svg.append(
-          format(
-              "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
-              from, TOP, to - from, bottom() - TOP));
+      svg.format(
+          "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+          from, TOP, to - from, bottom() - TOP);
       text("x", (from + to) / 2, TOP + 12, band.label());
     }
 
     private void grid() {
       for (Axis.Tick tick : y.ticks()) {
         double at = y(tick.value());
-        svg.append(format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", left, at, right));
+        svg.format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", left, at, right);
         if (!tick.label().isEmpty()) {
           text("y", left - 7, at + 4, tick.label());
         }
@@ -236,7 +247,7 @@ final class LineChart {
       double free = -1e9;
       for (Axis.Tick tick : x.ticks()) {
         double at = x(tick.value());
-        svg.append(format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom()));
+        svg.format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom());
         // A label that overlaps the label before is left out. Its mark stays.
         double half = 4 + tick.label().length() * 3.6;
         if (at - half >= free) {
@@ -244,37 +255,35 @@ final class LineChart {
           free = at + half;
         }
       }
-      svg.append(format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", left, bottom(), right));
+      svg.format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", left, bottom(), right);
       text("x name", (left + right) / 2.0, size.height - 7, x.label());
     }
 
     private void text(String cssClass, double atX, double atY, String text) {
-      svg.append(
-          format(
-              "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
-              cssClass, atX, atY, escaped(text)));
+      svg.format(
+          "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
+          cssClass, atX, atY, escaped(text));
     }
 
     private void draw(Line line) {
       List<String> places =
-          line.spots().stream().map(spot -> format("%.1f %.1f", x(spot.x()), y(spot.y()))).toList();
-      svg.append(
-          format(
-              "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
-              line.style().cssClass(), String.join("L", places)));
+          line.spots().stream()
+              .map(spot -> String.format(Locale.ROOT, "%.1f %.1f", x(spot.x()), y(spot.y())))
+              .toList();
+      svg.format(
+          "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
+          line.style().cssClass(), String.join("L", places));
       for (Spot spot : line.marks() ? line.spots() : List.<Spot>of()) {
         if (spot.low() < spot.high()) {
-          svg.append(
-              format(
-                  "<path class=\"range\" d=\"M%.1f %.1fV%.1f\"/>",
-                  x(spot.x()), y(spot.low()), y(spot.high())));
+          svg.format(
+              "<path class=\"range\" d=\"M%.1f %.1fV%.1f\"/>",
+              x(spot.x()), y(spot.low()), y(spot.high()));
         }
-        svg.append(
-            format(
-                "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",
-                x(spot.x()), y(spot.y()), line.style().marker()));
+        svg.format(
+            "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",
+            x(spot.x()), y(spot.y()), line.style().marker());
       }
-      svg.append("</g>\n");
+      svg.format("</g>\n");
     }
 
     /** Draws the names at the ends of the lines. Names that overlap are moved up or down. */
@@ -288,19 +297,18 @@ final class LineChart {
       double[] at = spread(named.stream().mapToDouble(line -> y(line.end().y())).toArray());
       for (int i = 0; i < named.size(); i++) {
         Line line = named.get(i);
-        svg.append(
-            format(
-                "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
-                    + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
-                line.style().cssClass(),
-                x(line.end().x()) + 8,
-                y(line.end().y()),
-                right + 14,
-                at[i],
-                right + 20,
-                right + 24,
-                at[i] + 4,
-                escaped(line.style().name())));
+        svg.format(
+            "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
+                + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
+            line.style().cssClass(),
+            x(line.end().x()) + 8,
+            y(line.end().y()),
+            right + 14,
+            at[i],
+            right + 20,
+            right + 24,
+            at[i] + 4,
+            escaped(line.style().name()));
       }
     }
 
@@ -327,12 +335,11 @@ final class LineChart {
         double w = says.length() * LETTER + 16;
         double at = Math.max(w / 2, Math.min(size.width - w / 2, x(spot.x())));
         double top = y(spot.y()) - 38 < 0 ? y(spot.y()) + 14 : y(spot.y()) - 38;
-        svg.append(
-            format(
-                "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
-                    + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
-                    + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
-                x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, escaped(says)));
+        svg.format(
+            "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
+                + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
+                + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
+            x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, escaped(says));
       }
     }
 

@@ -17,7 +17,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -197,50 +196,42 @@ final class PointSections {
 
   private LineChart throughputChart() {
     LineChart chart =
-        new LineChart(
-            "Throughput by threads, in operations per second",
-            Axis.counts("threads", threads),
-            "operations per second",
-            true);
+        chart("Throughput by threads, in operations per second", "operations per second");
     double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
+    List<Point> usual =
+        points.stream().filter(point -> point.client().connections() == usualPool).toList();
     bound(
         chart,
         "closed-loop limit",
+        points,
         point -> point.bounds().limit(),
-        point -> true,
         OUT_OF_SIGHT * reached);
-    bound(
-        chart,
-        "pool bound",
-        point -> point.bounds().poolLimit(),
-        point -> point.client().connections() == usualPool,
-        OUT_OF_SIGHT * reached);
-    for (Client client : clientsInOrder()) {
-      chart.line(
-          LineStyle.of(client, usualPool),
-          of(client).stream()
-              .map(
-                  point ->
-                      new Spot(
-                          point.threads(),
-                          point.throughput(),
-                          Collections.min(point.done().rounds()),
-                          Collections.max(point.done().rounds())))
-              .toList());
-    }
-    return chart;
+    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), OUT_OF_SIGHT * reached);
+    return chart.lines(
+        byClient(points),
+        this::style,
+        point ->
+            new Spot(
+                point.threads(),
+                point.throughput(),
+                Collections.min(point.done().rounds()),
+                Collections.max(point.done().rounds())));
   }
 
-  private List<Client> clientsInOrder() {
+  private LineChart chart(String caption, String unit) {
+    return new LineChart(caption, Axis.counts("threads", threads), unit, true);
+  }
+
+  private LineStyle style(Point point) {
+    return LineStyle.of(point.client(), usualPool);
+  }
+
+  private static List<Point> byClient(List<Point> points) {
     return points.stream()
-        .map(Point::client)
-        .distinct()
-        .sorted(Comparator.<Client>comparingInt(Client::connections).thenComparing(Client.ORDER))
+        .sorted(
+            Comparator.<Point>comparingInt(point -> point.client().connections())
+                .thenComparing(Point::client, Client.ORDER))
         .toList();
-  }
-
-  private List<Point> of(Client client) {
-    return points.stream().filter(point -> point.client().equals(client)).toList();
   }
 
   /**
@@ -250,13 +241,13 @@ final class PointSections {
   private void bound(
       LineChart chart,
       String name,
+      List<Point> which,
       Function<Point, @Nullable Double> value,
-      Predicate<Point> which,
       double most) {
     List<Spot> spots = new ArrayList<>();
     for (int count : threads) {
-      points.stream()
-          .filter(which.and(point -> point.threads() == count && value.apply(point) != null))
+      which.stream()
+          .filter(point -> point.threads() == count && value.apply(point) != null)
           .mapToDouble(value::apply)
           .average()
           .ifPresent(average -> spots.add(new Spot(count, average)));
@@ -297,28 +288,21 @@ final class PointSections {
 
   private LineChart latencyChart(String operation, String figure) {
     LineChart chart =
-        new LineChart(
+        chart(
             operation + " latency by threads, " + figure + ", in milliseconds",
-            Axis.counts("threads", threads),
-            "ms (" + figure + ")",
-            true);
+            "ms (" + figure + ")");
     if (figure.equals("mean")) {
       bound(
           chart,
           "mean round trip",
+          points,
           point -> point.bounds().meanRoundTripMillis(),
-          point -> true,
           Double.MAX_VALUE);
     }
-    for (Client client : clientsInOrder()) {
-      chart.line(
-          LineStyle.of(client, usualPool),
-          of(client).stream()
-              .filter(point -> point.latencies().byOperation().containsKey(operation))
-              .map(point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        byClient(with(operation)),
+        this::style,
+        point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000));
   }
 
   /** Adds percentile curves by number of threads, from the points' logs. */
@@ -329,7 +313,7 @@ final class PointSections {
       for (Point point : points) {
         if (point.threads() == count && !point.folder().isEmpty()) {
           HdrLogs.merged(folder.resolve(point.folder()), operation)
-              .ifPresent(log -> curves.add(LineStyle.of(point.client(), usualPool), log));
+              .ifPresent(log -> curves.add(style(point), log));
         }
       }
       charts.add(

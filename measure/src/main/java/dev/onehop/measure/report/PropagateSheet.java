@@ -200,15 +200,19 @@ record PropagateSheet(PropagateResults results) {
             Axis.counts(label, sizes),
             "ms",
             true);
-    for (String path : sizes.size() < 2 ? List.<String>of() : PATHS) {
-      chart.line(
-          LineStyle.of(path),
-          measurements.stream()
-              .filter(each -> each.path().equals(path))
-              .map(each -> new Spot(size.applyAsInt(each), whole(each).p50() / 1000.0))
-              .toList());
-    }
-    return chart;
+    return sizes.size() < 2
+        ? chart
+        : chart.lines(
+            byPath(measurements),
+            each -> LineStyle.of(each.path()),
+            each -> new Spot(size.applyAsInt(each), whole(each).p50() / 1000.0));
+  }
+
+  /** Returns the measurements in the order of their paths. */
+  private static List<PropagateMeasurement> byPath(List<PropagateMeasurement> measurements) {
+    return PATHS.stream()
+        .flatMap(path -> measurements.stream().filter(each -> each.path().equals(path)))
+        .toList();
   }
 
   /** Returns the times of whole tests; the latencies if tests were not timed. */
@@ -236,10 +240,7 @@ record PropagateSheet(PropagateResults results) {
 
   /** Returns a table with a row for each figure and a column for each path. */
   private static Table table(String title, List<PropagateMeasurement> measurements) {
-    List<PropagateMeasurement> paths =
-        PATHS.stream()
-            .flatMap(path -> measurements.stream().filter(each -> each.path().equals(path)))
-            .toList();
+    List<PropagateMeasurement> paths = byPath(measurements);
     boolean writes = paths.stream().anyMatch(each -> !isRead(each));
     boolean loads = measurements.stream().anyMatch(PropagateSheet::isLoad);
     Columns<PropagateMeasurement> figures =

@@ -131,6 +131,7 @@ final class RateSection {
   }
 
   private LineChart chart(String figure) {
+    int usual = entries.stream().mapToInt(each -> each.client().connections()).min().orElse(0);
     LineChart chart =
         new LineChart(
             "Latency by rate, " + figure + " from the intended time, in milliseconds",
@@ -139,15 +140,9 @@ final class RateSection {
                 entries.stream().mapToDouble(ScenarioEntry::rate).max().orElse(1)),
             "ms (" + figure + ")",
             true);
-    int usual = entries.stream().mapToInt(each -> each.client().connections()).min().orElse(0);
-    for (Client client : entries.stream().map(ScenarioEntry::client).distinct().toList()) {
-      chart.line(
-          LineStyle.of(client, usual),
-          entries.stream()
-              .filter(entry -> entry.client().equals(client))
-              .map(entry -> new Spot(entry.rate(), entry.figures().latency().figure(figure) / 1000))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        entries,
+        each -> LineStyle.of(each.client(), usual),
+        each -> new Spot(each.rate(), each.figures().latency().figure(figure) / 1000));
   }
 }

@@ -168,20 +168,15 @@ final class ResyncSheet {
             Axis.counts("MiB of documents", those.stream().map(ResyncSheet::mebibytes).toList()),
             "seconds",
             false);
-    for (String method : METHODS) {
-      chart.line(
-          LineStyle.of(method),
-          results.cells(method, kind.indexes(), kind.collections()).stream()
-              .map(
-                  cell ->
-                      new Spot(
-                          mebibytes(cell),
-                          cell.medianSeconds(),
-                          Collections.min(cell.seconds()),
-                          Collections.max(cell.seconds())))
-              .toList());
-    }
-    return chart;
+    return chart.lines(
+        those,
+        cell -> LineStyle.of(cell.method()),
+        cell ->
+            new Spot(
+                mebibytes(cell),
+                cell.medianSeconds(),
+                Collections.min(cell.seconds()),
+                Collections.max(cell.seconds())));
   }
 
   private static int mebibytes(ResyncCell cell) {
