@@ -19,8 +19,7 @@ final class ResyncSheet {
   ResyncSheet(ResyncResults results) {
     this.results = results;
     for (Kind kind : results.kinds()) {
-      METHODS.forEach(
-          method -> cells.addAll(results.cells(method, kind.indexes(), kind.collections())));
+      METHODS.forEach(method -> cells.addAll(results.cells(method, kind)));
     }
   }
 
@@ -55,9 +54,8 @@ final class ResyncSheet {
 
   /** Compares the two methods on one kind of data, at the largest size. */
   private void compare(Sheet sheet, Kind kind) {
-    List<ResyncCell> logical =
-        results.cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
-    List<ResyncCell> files = results.cells(ResyncCell.FILES, kind.indexes(), kind.collections());
+    List<ResyncCell> logical = results.cells(ResyncCell.LOGICAL, kind);
+    List<ResyncCell> files = results.cells(ResyncCell.FILES, kind);
     if (logical.isEmpty() || files.isEmpty()) {
       return;
     }
@@ -160,8 +158,7 @@ final class ResyncSheet {
   }
 
   private LineChart chart(Kind kind) {
-    List<ResyncCell> those =
-        cells.stream().filter(cell -> cell.isLike(kind.indexes(), kind.collections())).toList();
+    List<ResyncCell> those = cells.stream().filter(cell -> cell.kind().equals(kind)).toList();
     LineChart chart =
         new LineChart(
             "Seconds by size, %s; median, least and most".formatted(title(kind)),

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -55,13 +54,11 @@ public record Client(String mode, int connections, boolean pipelining) {
   }
 
   /** Whether the client is an official driver in a common configuration. */
-  @JsonIgnore
   public boolean isOfficial() {
     return isOfficial(mode) && !pipelining;
   }
 
   /** Whether the client is a routing client of OneHop. */
-  @JsonIgnore
   public boolean isRouted() {
     return mode.startsWith("targeted-") || mode.startsWith("direct-");
   }

@@ -1,8 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  *     throughput, from the means of windows of one second
  * @param windows the number of these windows
  */
-@JsonInclude(Include.ALWAYS)
 public record Conditions(
     @Nullable Double steal,
     @Nullable Double runQueue,
@@ -41,7 +37,6 @@ public record Conditions(
   /**
    * Whether other machines on the host took more than {@link #MOST_STEAL} of the processors' time.
    */
-  @JsonIgnore
   public boolean isDisturbed() {
     return steal != null && steal > MOST_STEAL;
   }

@@ -1,7 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param mongods the time of all config servers and shard members together
  * @param links the time of the bench's own process, which delays the bytes between regions
  */
-@JsonInclude(Include.ALWAYS)
 public record CpuPerOperation(
     @Nullable Double client,
     @Nullable Double routers,

@@ -2,6 +2,7 @@ package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Many instances of an application at a fixed rate, with their resource use at the servers.
@@ -46,27 +47,23 @@ public record FleetResult(
      * together.
      */
     public int peakSockets(boolean routers) {
-      return servers.stream()
-          .filter(server -> server.router() == routers)
-          .mapToInt(server -> server.peak().sockets())
-          .sum();
+      return servers(routers).mapToInt(server -> server.peak().sockets()).sum();
     }
 
     /** The largest number of sockets of one router, or of one other server. */
     public int peakSocketsOfOne(boolean routers) {
-      return servers.stream()
-          .filter(server -> server.router() == routers)
-          .mapToInt(server -> server.peak().sockets())
-          .max()
-          .orElse(0);
+      return servers(routers).mapToInt(server -> server.peak().sockets()).max().orElse(0);
+    }
+
+    private Stream<Server> servers(boolean routers) {
+      return servers.stream().filter(server -> server.router() == routers);
     }
 
     /**
      * The growth in bytes of the memory of all routers, or of all other servers, from rest to peak.
      */
     public long grownBytes(boolean routers) {
-      return servers.stream()
-          .filter(server -> server.router() == routers)
+      return servers(routers)
           .mapToLong(
               server -> Math.max(0, server.peak().memoryBytes() - server.rest().memoryBytes()))
           .sum();

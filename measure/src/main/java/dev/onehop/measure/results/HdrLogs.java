@@ -56,7 +56,8 @@ public final class HdrLogs {
     return merged.getTotalCount() == 0 ? Optional.empty() : Optional.of(merged);
   }
 
-  private static Histogram sum(Stream<Histogram> histograms) {
+  /** Returns the sum of histograms. */
+  static Histogram sum(Stream<Histogram> histograms) {
     Histogram sum = new Histogram(3);
     histograms.forEach(sum::add);
     return sum;

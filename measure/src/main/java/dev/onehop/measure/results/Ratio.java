@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param rounds the number of rounds in which both clients were measured
  * @param claim the conclusion from the interval
  */
-@JsonInclude(Include.ALWAYS)
 public record Ratio(
     String metric,
     Client client,

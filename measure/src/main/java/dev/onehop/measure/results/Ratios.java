@@ -4,8 +4,12 @@ import dev.onehop.measure.results.Ratio.Claim;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collector;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,30 +31,35 @@ public final class Ratios {
    */
   public static List<Ratio> of(List<Point> points, List<ScenarioEntry> scenarios, long seed) {
     List<Ratio> ratios = new ArrayList<>();
-    TreeMap<Integer, List<Figures>> byThreads = new TreeMap<>();
-    for (Point point : points) {
-      byThreads
-          .computeIfAbsent(point.threads(), threads -> new ArrayList<>())
-          .add(new Figures(point.client(), point.throughput(), point.done().rounds()));
-    }
-    byThreads.forEach((threads, figures) -> ratios.addAll(of(figures, threads, null, seed)));
-    List<ScenarioEntry> rates =
-        scenarios.stream().filter(each -> each.scenario().equals(ScenarioEntry.RATE)).toList();
-    ScenarioEntry.byRate(rates)
-        .forEach(
-            (rate, entries) ->
-                ratios.addAll(of(entries.stream().map(Figures::of).toList(), null, rate, seed)));
+    points.stream()
+        .collect(grouping(Point::threads, Figures::of))
+        .forEach((threads, figures) -> ratios.addAll(of(figures, threads, null, seed)));
+    scenarios.stream()
+        .filter(each -> each.scenario().equals(ScenarioEntry.RATE))
+        .collect(grouping(ScenarioEntry::rate, Figures::of))
+        .forEach((rate, figures) -> ratios.addAll(of(figures, null, rate, seed)));
     return ratios;
   }
 
   /** A client's figure for the comparison: of the whole measurement, and of each round. */
   private record Figures(Client client, double figure, List<Double> rounds) {
+    static Figures of(Point point) {
+      return new Figures(point.client(), point.throughput(), point.done().rounds());
+    }
+
     static Figures of(ScenarioEntry entry) {
       return new Figures(
           entry.client(),
           entry.figures().latency().p99(),
           entry.rounds().stream().map(round -> (double) round.p99()).toList());
     }
+  }
+
+  /** Groups the figures of measurements at the same number of threads or rate, ascending. */
+  private static <T, K> Collector<T, ?, Map<K, List<Figures>>> grouping(
+      Function<T, K> by, Function<T, Figures> figures) {
+    return Collectors.groupingBy(
+        by, TreeMap::new, Collectors.mapping(figures, Collectors.toList()));
   }
 
   private static List<Ratio> of(

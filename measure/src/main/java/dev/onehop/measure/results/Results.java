@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
@@ -57,7 +56,6 @@ public record Results(
   }
 
   /** Whether other machines on the host took processor time during a measurement. */
-  @JsonIgnore
   public boolean isDisturbed() {
     return Stream.concat(
             points.stream().map(Point::conditions),

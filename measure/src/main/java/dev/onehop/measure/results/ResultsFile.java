@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -15,7 +16,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and writes {@code results.json}. */
@@ -30,6 +30,8 @@ public final class ResultsFile {
       JsonMapper.builder()
           .enable(SerializationFeature.INDENT_OUTPUT)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          // Questions such as isOfficial() are no fields of the file.
+          .disable(MapperFeature.AUTO_DETECT_IS_GETTERS)
           // Older or hand-made files lack some lists and maps. These are then read as empty.
           .withConfigOverride(List.class, list -> list.setSetterInfo(EMPTY))
           .withConfigOverride(Map.class, map -> map.setSetterInfo(EMPTY))
@@ -69,17 +71,6 @@ public final class ResultsFile {
    */
   public static Results read(Path folder) {
     return whole(folder, Results.class);
-  }
-
-  /**
-   * Reads the {@code results.json} of a command that writes the name of the command into the file.
-   *
-   * @return the results; empty if another command has written the file
-   * @throws Failure as {@link #read(Path)}
-   */
-  public static <T extends RunResults> Optional<T> read(
-      Path folder, Class<T> type, String command) {
-    return command(folder).equals(command) ? Optional.of(whole(folder, type)) : Optional.empty();
   }
 
   /**

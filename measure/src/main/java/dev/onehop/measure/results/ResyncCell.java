@@ -1,8 +1,8 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import dev.onehop.measure.results.ResyncResults.Kind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -78,12 +78,9 @@ public record ResyncCell(
     return n == 0 ? 0 : (sorted.get((n - 1) / 2) + sorted.get(n / 2)) / 2;
   }
 
-  /**
-   * Whether the cell has these numbers of indexes and collections. Its method and size may differ.
-   */
-  @JsonIgnore
-  public boolean isLike(int itsIndexes, int itsCollections) {
-    return indexes == itsIndexes && collections == itsCollections;
+  /** The kind of data of the cell. */
+  public Kind kind() {
+    return new Kind(indexes, collections);
   }
 
   /** Returns this cell with the fixed time and the time per size that a fitted line gives. */

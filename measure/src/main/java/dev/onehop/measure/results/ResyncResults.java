@@ -2,6 +2,7 @@ package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ public record ResyncResults(
   private static @Nullable StraightLine line(List<ResyncCell> cells, ResyncCell of) {
     List<StraightLine.At> points = new ArrayList<>();
     for (ResyncCell cell : cells) {
-      if (cell.method().equals(of.method()) && cell.isLike(of.indexes(), of.collections())) {
+      if (cell.method().equals(of.method()) && cell.kind().equals(of.kind())) {
         cell.seconds().forEach(seconds -> points.add(new StraightLine.At(cell.bytes(), seconds)));
       }
     }
@@ -40,10 +41,10 @@ public record ResyncResults(
   }
 
   /** Returns the cells of a method on one kind of data, the smallest first. */
-  public List<ResyncCell> cells(String method, int indexes, int collections) {
+  public List<ResyncCell> cells(String method, Kind kind) {
     return cells.stream()
-        .filter(cell -> cell.method().equals(method) && cell.isLike(indexes, collections))
-        .sorted((a, b) -> Long.compare(a.bytes(), b.bytes()))
+        .filter(cell -> cell.method().equals(method) && cell.kind().equals(kind))
+        .sorted(Comparator.comparingLong(ResyncCell::bytes))
         .toList();
   }
 
@@ -58,13 +59,9 @@ public record ResyncResults(
   /** The kinds of data, ordered by the number of collections, then of indexes. */
   public List<Kind> kinds() {
     return cells.stream()
-        .map(cell -> new Kind(cell.indexes(), cell.collections()))
+        .map(ResyncCell::kind)
         .distinct()
-        .sorted(
-            (a, b) ->
-                a.collections() == b.collections()
-                    ? Integer.compare(a.indexes(), b.indexes())
-                    : Integer.compare(a.collections(), b.collections()))
+        .sorted(Comparator.comparingInt(Kind::collections).thenComparingInt(Kind::indexes))
         .toList();
   }
 
@@ -73,22 +70,26 @@ public record ResyncResults(
    * intersection of their lines. Null if there are no lines, or they do not intersect.
    */
   public @Nullable Double crossover(Kind kind) {
-    List<ResyncCell> logical = cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
-    List<ResyncCell> files = cells(ResyncCell.FILES, kind.indexes(), kind.collections());
-    if (logical.isEmpty()
-        || files.isEmpty()
-        || logical.get(0).fixedSeconds() == null
-        || files.get(0).fixedSeconds() == null) {
+    StraightLine logical = line(ResyncCell.LOGICAL, kind);
+    StraightLine files = line(ResyncCell.FILES, kind);
+    if (logical == null || files == null) {
       return null;
     }
-    double fixed =
-        Objects.requireNonNull(files.get(0).fixedSeconds())
-            - Objects.requireNonNull(logical.get(0).fixedSeconds());
-    double slope =
-        Objects.requireNonNull(logical.get(0).secondsPerGibibyte())
-            - Objects.requireNonNull(files.get(0).secondsPerGibibyte());
-    double at = fixed / slope * (1L << 30);
+    double at = (files.fixed() - logical.fixed()) / (logical.slope() - files.slope()) * (1L << 30);
     return Double.isFinite(at) && at > 0 ? at : null;
+  }
+
+  /** Returns the line of a method, with a slope per GiB; null without a line. */
+  private @Nullable StraightLine line(String method, Kind kind) {
+    return cells(method, kind).stream()
+        .findFirst()
+        .filter(cell -> cell.fixedSeconds() != null)
+        .map(
+            cell ->
+                new StraightLine(
+                    Objects.requireNonNull(cell.fixedSeconds()),
+                    Objects.requireNonNull(cell.secondsPerGibibyte())))
+        .orElse(null);
   }
 
   /** The number of cells whose method is not proved, whose members differ, or that lost writes. */

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the measured round trips with the configured round trips. Each rule has two limits, of
@@ -25,21 +24,18 @@ public final class RoundTripCheck {
 
   /** Returns a description of each round trip that is not as configured; empty if there is none. */
   public static List<String> violations(TopologyFacts topology) {
-    List<String> violations = new ArrayList<>();
-    for (HostFacts host : topology.hosts()) {
-      Distance its = Distance.of(topology, host.name());
-      if (its != null && Math.abs(its.longer()) > its.tolerance(0.03, 0.5)) {
-        violations.add(
-            String.format(
-                Locale.ROOT,
-                "%s to %s: %.2f ms measured, %.2f ms configured",
-                topology.client(),
-                host.name(),
-                its.measured,
-                its.configured));
-      }
-    }
-    return violations;
+    return distances(topology).stream()
+        .filter(its -> Math.abs(its.longer()) > its.tolerance(0.03, 0.5))
+        .map(
+            its ->
+                String.format(
+                    Locale.ROOT,
+                    "%s to %s: %.2f ms measured, %.2f ms configured",
+                    topology.client(),
+                    its.host,
+                    its.measured,
+                    its.configured))
+        .toList();
   }
 
   /**
@@ -63,12 +59,11 @@ public final class RoundTripCheck {
    */
   public static void require(TopologyFacts topology, Consumer<String> warning) {
     String notice = notice(topology);
-    for (HostFacts host : topology.hosts()) {
-      Distance its = Distance.of(topology, host.name());
-      if (its != null && its.longer() > its.tolerance(0.25, 5)) {
+    for (Distance its : distances(topology)) {
+      if (its.longer() > its.tolerance(0.25, 5)) {
         throw Failure.run(notice, null);
       }
-      if (its != null && -its.longer() > its.tolerance(0.03, 0.5)) {
+      if (-its.longer() > its.tolerance(0.03, 0.5)) {
         throw Failure.run(
             "Round trips are shorter than configured: " + String.join("; ", violations(topology)),
             null);
@@ -79,21 +74,27 @@ public final class RoundTripCheck {
     }
   }
 
-  /** The round trip from the client to a host, in milliseconds. */
-  private record Distance(double measured, double configured) {
-    /**
-     * Returns the round trip. Null if it is not measured or not configured, as for an existing
-     * cluster.
-     */
-    static @Nullable Distance of(TopologyFacts topology, String host) {
-      Double measured = topology.measuredFromClient(host);
+  /**
+   * Returns the round trips that are measured and configured. For an existing cluster, there are
+   * none.
+   */
+  private static List<Distance> distances(TopologyFacts topology) {
+    List<Distance> distances = new ArrayList<>();
+    for (HostFacts host : topology.hosts()) {
+      Double measured = topology.measuredFromClient(host.name());
       Double configured =
-          host.equals(topology.client())
+          host.name().equals(topology.client())
               ? Double.valueOf(0)
-              : topology.configured(topology.client(), host);
-      return measured == null || configured == null ? null : new Distance(measured, configured);
+              : topology.configured(topology.client(), host.name());
+      if (measured != null && configured != null) {
+        distances.add(new Distance(host.name(), measured, configured));
+      }
     }
+    return distances;
+  }
 
+  /** The round trip from the client to a host, in milliseconds. */
+  private record Distance(String host, double measured, double configured) {
     double longer() {
       return measured - configured;
     }

@@ -1,7 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  *     this project's machine
  * @param factor the time of a mongos divided by the time of the stand-in router; null if unknown
  */
-@JsonInclude(Include.ALWAYS)
 public record RouterCost(
     String kind, @Nullable Double microsPerOperation, double realMicros, @Nullable Double factor) {
 

@@ -1,13 +1,11 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.onehop.measure.results.ShardLatencies.Phase;
 import java.util.Comparator;
 import java.util.List;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +32,6 @@ import org.jspecify.annotations.Nullable;
  * @param conditions the conditions of the measurement; null if unknown
  * @param folder the folder of the entry's logs, relative to the results' folder
  */
-@JsonInclude(Include.ALWAYS)
 public record ScenarioEntry(
     String scenario,
     @JsonUnwrapped Client client,
@@ -106,16 +103,7 @@ public record ScenarioEntry(
   }
 
   /** Whether latencies are lower bounds, because some operations had no reply in the end. */
-  @JsonIgnore
   public boolean isLowerBound() {
     return figures.notIssued() + figures.unanswered() > 0;
-  }
-
-  /** Returns entries by their rate, ascending. Entries of the same rate keep their order. */
-  public static TreeMap<Double, List<ScenarioEntry>> byRate(List<ScenarioEntry> entries) {
-    TreeMap<Double, List<ScenarioEntry>> byRate = new TreeMap<>();
-    entries.forEach(
-        each -> byRate.computeIfAbsent(each.rate(), rate -> new java.util.ArrayList<>()).add(each));
-    return byRate;
   }
 }

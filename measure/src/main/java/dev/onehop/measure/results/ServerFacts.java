@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.mongodb.client.MongoClient;
@@ -73,7 +72,6 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
     }
 
     /** Whether the routers are the testbed's stand-in routers. */
-    @JsonIgnore
     public boolean isStandIn() {
       return !kind.equals("mongos") && !kind.equals(NONE);
     }

@@ -16,8 +16,6 @@ import org.HdrHistogram.Histogram;
  * a longer time, the histograms of its seconds are merged, because percentiles cannot be averaged.
  */
 public final class ShardLatencies {
-  private static final int DIGITS = 3;
-
   /**
    * The number of seconds at the start of a run in which clients open connections and read routing
    * tables. These seconds do not count as the time before a fault.
@@ -161,15 +159,10 @@ public final class ShardLatencies {
   }
 
   private Histogram merged(String kind, Predicate<String> shards, int from, int to) {
-    Histogram merged = new Histogram(DIGITS);
-    for (Interval interval : intervals) {
-      if (interval.second() >= from
-          && interval.second() < to
-          && interval.kind().equals(kind)
-          && shards.test(interval.shard())) {
-        merged.add(interval.histogram());
-      }
-    }
-    return merged;
+    return HdrLogs.sum(
+        intervals.stream()
+            .filter(each -> each.second() >= from && each.second() < to)
+            .filter(each -> each.kind().equals(kind) && shards.test(each.shard()))
+            .map(Interval::histogram));
   }
 }

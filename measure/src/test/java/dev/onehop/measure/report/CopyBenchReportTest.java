@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.ResultsFile;
@@ -64,9 +63,7 @@ class CopyBenchReportTest {
   void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
     ResultsFile.write(folder, results);
 
-    assertThat(ResultsFile.read(folder, CopyBenchResults.class, CopyBenchResults.COMMAND))
-        .contains(results);
-    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+    assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     for (String field :
         List.of(

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
@@ -139,9 +138,7 @@ public class PropagateReportTest {
   void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
     ResultsFile.write(folder, results);
 
-    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
-        .contains(results);
-    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+    assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     JsonNode first = json.path("measurements").path(0);
     for (String field :
@@ -150,8 +147,7 @@ public class PropagateReportTest {
     }
     assertThat(first.path("latency").path("p999").asLong()).isPositive();
     ResultsFile.write(folder, SampleResults.us2014());
-    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
-        .isEmpty();
+    assertThat(ResultsFile.readAny(folder)).isInstanceOf(Results.class);
   }
 
   @Test

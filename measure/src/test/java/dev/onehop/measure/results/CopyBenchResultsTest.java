@@ -54,8 +54,7 @@ class CopyBenchResultsTest {
             .replaceAll("\"tool\"( ?: ?)\"onehop\"", "\"way\"$1\"per-shard\"");
     assertThat(earlier).contains("one-router", "per-shard").doesNotContain("\"tool\"");
     Files.writeString(file, earlier);
-    assertThat(ResultsFile.read(folder, CopyBenchResults.class, CopyBenchResults.COMMAND))
-        .contains(results);
+    assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
   }
 
   @Test

@@ -14,7 +14,7 @@ class ResyncResultsTest {
 
   @Test
   void linesTellTheFixedPartFromThatOfEachByte() {
-    ResyncCell cell = SampleResyncResults.all().cells(ResyncCell.LOGICAL, 5, 1).get(0);
+    ResyncCell cell = SampleResyncResults.all().cells(ResyncCell.LOGICAL, new Kind(5, 1)).get(0);
     assertThat(cell.fixedSeconds()).isCloseTo(2, within(1e-6));
     assertThat(cell.secondsPerGibibyte()).isCloseTo(40, within(1e-6));
     assertThat(cell.medianSeconds()).isCloseTo(2 + 40 / 16.0, within(1e-9));
