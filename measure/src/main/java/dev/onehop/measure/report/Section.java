@@ -2,9 +2,22 @@ package dev.onehop.measure.report;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** A part of a {@link Sheet}: text, charts and tables on one subject. Not thread-safe. */
-final class Section {
+/**
+ * A part of a {@link Sheet}: text, charts and tables on one subject. Not thread-safe.
+ *
+ * @param id the anchor of the section, for the table of contents of a page
+ * @param medium the kind of output that shows the section
+ * @param text the sentences
+ */
+record Section(
+    String id,
+    String title,
+    Medium medium,
+    List<String> text,
+    List<LineChart> charts,
+    List<Table> tables) {
 
   /** The kinds of output that show a section. */
   enum Medium {
@@ -13,55 +26,22 @@ final class Section {
     PAGE
   }
 
-  private final String id;
-  private final String title;
-  private final Medium medium;
-  private final List<String> text = new ArrayList<>();
-  private final List<LineChart> charts = new ArrayList<>();
-  private final List<Table> tables = new ArrayList<>();
-
-  /**
-   * Creates an empty section.
-   *
-   * @param id the anchor of the section, for the table of contents of a page
-   */
+  /** Creates an empty section. */
   Section(String id, String title, Medium medium) {
-    this.id = id;
-    this.title = title;
-    this.medium = medium;
+    this(id, title, medium, new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
   }
 
   Section(String id, String title) {
     this(id, title, Medium.BOTH);
   }
 
-  String id() {
-    return id;
-  }
-
-  String title() {
-    return title;
-  }
-
   boolean isIn(Medium where) {
     return medium == Medium.BOTH || medium == where;
   }
 
-  List<String> text() {
-    return text;
-  }
-
-  List<LineChart> charts() {
-    return charts;
-  }
-
-  List<Table> tables() {
-    return tables;
-  }
-
   /** Adds sentences. Empty sentences are left out. */
   Section say(String... sentences) {
-    List.of(sentences).stream().filter(sentence -> !sentence.isEmpty()).forEach(text::add);
+    Stream.of(sentences).filter(sentence -> !sentence.isEmpty()).forEach(text::add);
     return this;
   }
 

@@ -14,8 +14,21 @@ import java.util.Set;
 /**
  * The report of a run: sentences with the headline first, key figures, the run's limits, and
  * sections. A terminal and a page show the same. Not thread-safe.
+ *
+ * @param logs the first words of a sentence, which name the logs in the page's folder; may be empty
+ * @param notices the facts that a reader must know first
+ * @param sentences the findings
  */
-final class Sheet {
+record Sheet(
+    String title,
+    RunResults results,
+    String logs,
+    List<String> notices,
+    List<String> sentences,
+    List<Figure> figures,
+    List<String> limits,
+    List<Section> sections) {
+
   private static final String STAND_IN =
       "The routers are OneHop's stand-in, not mongos, because no mongos binary was found. Like a"
           + " mongos, the stand-in serves one request at a time per connection. Its speed, its cost"
@@ -30,25 +43,19 @@ final class Sheet {
    */
   record Figure(String value, String what, String beside) {}
 
-  private final RunResults results;
-  private final String title;
-  private final String logs;
-  private final List<String> notices = new ArrayList<>();
-  private final List<String> sentences = new ArrayList<>();
-  private final List<Figure> figures = new ArrayList<>();
-  private final List<String> limits = new ArrayList<>();
-  private final List<Section> sections = new ArrayList<>();
-
   /**
    * Creates a sheet with the parts that every run has: whether the run is complete, and its limits.
-   *
-   * @param logs the first words of a sentence, which name the logs in the page's folder; may be
-   *     empty
    */
   Sheet(String title, RunResults results, String logs) {
-    this.title = title;
-    this.results = results;
-    this.logs = logs;
+    this(
+        title,
+        results,
+        logs,
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>());
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
@@ -67,10 +74,10 @@ final class Sheet {
         limits.add(cost.sentence());
       }
     }
-    if (run != null && run.load().processors() != null) {
-      limits.add("Processors: " + run.load().processors() + ".");
-    }
     if (run != null) {
+      if (run.load().processors() != null) {
+        limits.add("Processors: " + run.load().processors() + ".");
+      }
       run.load().missing().forEach(what -> limits.add("Unknown: " + brief(what) + "."));
     }
   }
@@ -116,22 +123,6 @@ final class Sheet {
     return this;
   }
 
-  RunResults results() {
-    return results;
-  }
-
-  String title() {
-    return title;
-  }
-
-  String logs() {
-    return logs;
-  }
-
-  List<String> notices() {
-    return notices;
-  }
-
   /** The headline. */
   String headline() {
     return sentences.isEmpty() ? "No point was finished." : sentences.get(0);
@@ -140,14 +131,6 @@ final class Sheet {
   /** All findings except the headline. */
   List<String> more() {
     return sentences.subList(Math.min(1, sentences.size()), sentences.size());
-  }
-
-  List<Figure> figures() {
-    return figures;
-  }
-
-  List<String> limits() {
-    return limits;
   }
 
   List<Section> sections(Medium medium) {
