@@ -3,7 +3,7 @@ package dev.onehop.measure.report;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.ScenarioEntry;
-import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.Timeline;
 import dev.onehop.measure.results.ZonesResult;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -29,7 +29,9 @@ final class BenchSheet {
             results,
             "Every point's YCSB output and HdrHistogram logs are under points/.");
     notices(sheet, results);
-    results.timelines().forEach(each -> new ScenarioSection(each, results).addTo(sheet));
+    for (Timeline each : results.timelines()) {
+      new ScenarioSection(each, results.entries(each.scenario()), results.machine()).addTo(sheet);
+    }
     results.zones().forEach(each -> new ZonesSection(each, results.machine()).addTo(sheet));
     results.fleets().forEach(each -> new FleetSection(each).addTo(sheet));
     new RateSection(results).addTo(sheet);
@@ -66,23 +68,15 @@ final class BenchSheet {
   }
 
   private static void limits(Sheet sheet, Results results) {
-    TopologyFacts topology = results.topology();
-    if (topology.hosts().stream()
-        .anyMatch(
-            host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
+    if (results.topology().hasRouterAtClient()) {
       sheet.limit("A mongos runs on the client's host, so targeting shortens no round trip.");
     }
     int rounds =
-        Math.max(
-            results.points().stream()
-                .mapToInt(point -> point.done().rounds().size())
-                .max()
-                .orElse(1),
-            results.scenarios().stream()
-                .filter(each -> each.scenario().equals(ScenarioEntry.RATE))
-                .mapToInt(each -> each.rounds().size())
-                .max()
-                .orElse(1));
+        Stream.concat(
+                results.points().stream().map(point -> point.done().rounds().size()),
+                results.entries(ScenarioEntry.RATE).stream().map(each -> each.rounds().size()))
+            .max(Integer::compare)
+            .orElse(1);
     sheet.limit(
         rounds == 1
             ? "Everything was measured once (n = 1). On a shared machine, differences of about 10"
@@ -90,8 +84,7 @@ final class BenchSheet {
             : "Points were measured %d times (n = %d); the tables show the median round."
                 .formatted(rounds, rounds));
     if (results.points().stream()
-        .map(point -> point.client().mode())
-        .anyMatch(mode -> mode.startsWith("straight-"))) {
+        .anyMatch(point -> point.client().mode().startsWith("straight-"))) {
       sheet.limit(STRAIGHT);
     }
   }

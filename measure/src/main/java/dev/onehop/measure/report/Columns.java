@@ -18,23 +18,18 @@ final class Columns<P> {
   /** A column: its name, its cells, and its notes below the table. */
   private static final class Column {
     private final String name;
-    private final List<String> texts;
-    private List<List<Double>> bars = List.of();
+    private final List<Cell> cells;
     private String legend = "";
     private String missing = "";
 
-    Column(String name, List<String> texts) {
+    Column(String name, List<Cell> cells) {
       this.name = name;
-      this.texts = texts;
+      this.cells = cells;
     }
 
     /** Whether there are rows, and none of them has a value. */
     boolean isWithoutValues() {
-      return !texts.isEmpty() && texts.stream().allMatch(Format.NONE::equals);
-    }
-
-    Cell cell(int row) {
-      return new Cell(texts.get(row), bars.isEmpty() ? List.of() : bars.get(row));
+      return !cells.isEmpty() && cells.stream().allMatch(cell -> cell.text().equals(Format.NONE));
     }
   }
 
@@ -62,8 +57,15 @@ final class Columns<P> {
    * @param cell returns the text of a row; {@link Format#NONE} without a value
    */
   Columns<P> text(String name, Function<P, String> cell) {
+    return bars(name, cell, row -> List.of());
+  }
+
+  /** Adds a column of texts with bars: their lengths from 0 to 1, which a page draws. */
+  Columns<P> bars(String name, Function<P, String> cell, Function<P, List<Double>> bars) {
     last = columns.size();
-    columns.add(new Column(name, items.stream().map(cell).toList()));
+    columns.add(
+        new Column(
+            name, items.stream().map(row -> new Cell(cell.apply(row), bars.apply(row))).toList()));
     return this;
   }
 
@@ -109,12 +111,6 @@ final class Columns<P> {
     return this;
   }
 
-  /** Adds the lengths of bars that a page draws in the cells of the last column, from 0 to 1. */
-  Columns<P> bars(Function<P, List<Double>> fractions) {
-    columns.get(last).bars = items.stream().map(fractions).toList();
-    return this;
-  }
-
   /** Returns the table. Columns without any value are left out. */
   Table table() {
     List<Column> shown = columns.stream().filter(column -> !column.isWithoutValues()).toList();
@@ -130,7 +126,7 @@ final class Columns<P> {
     List<List<Cell>> rows = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {
       int row = i;
-      rows.add(shown.stream().map(column -> column.cell(row)).toList());
+      rows.add(shown.stream().map(column -> column.cells.get(row)).toList());
     }
     return new Table(caption, shown.stream().map(column -> column.name).toList(), rows, notes);
   }
@@ -141,11 +137,11 @@ final class Columns<P> {
    */
   Table transposed() {
     List<String> names = new ArrayList<>(List.of(columns.get(0).name));
-    names.addAll(columns.get(0).texts);
+    columns.get(0).cells.forEach(cell -> names.add(cell.text()));
     List<List<Cell>> rows = new ArrayList<>();
     for (Column column : columns.subList(1, columns.size())) {
       List<Cell> row = new ArrayList<>(List.of(new Cell(column.name, List.of())));
-      column.texts.forEach(text -> row.add(new Cell(text, List.of())));
+      row.addAll(column.cells);
       rows.add(row);
     }
     return new Table(caption, names, rows, notes(columns));

@@ -4,7 +4,6 @@ import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Ratio;
 import dev.onehop.measure.results.Results;
-import dev.onehop.measure.results.TopologyFacts;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -62,13 +61,8 @@ record Comparison(
   }
 
   private static String why(Results results, Point official) {
-    TopologyFacts topology = results.topology();
-    boolean near =
-        topology.hosts().stream()
-            .anyMatch(
-                host -> host.name().equals(topology.client()) && host.roles().contains("router"));
     boolean enough = official.client().connections() >= official.threads();
-    return near && enough
+    return results.topology().hasRouterAtClient() && enough
         ? "a mongos is on the client's host and no thread waits for a connection"
         : enough ? "no thread waits for a connection" : "";
   }
@@ -154,5 +148,65 @@ record Comparison(
                 Verdict.shorter(ours.mean(), theirs.mean()),
                 Format.millis(theirs.mean()),
                 official.client().label());
+  }
+
+  /**
+   * Returns a sentence for each pool that says whether routing makes a difference: it compares
+   * routed clients with official clients of the same pool. There are none if routed clients were
+   * measured with only one pool. A pool without an official client has no sentence.
+   */
+  static List<String> pools(Results results) {
+    List<Point> there = atMostThreads(results);
+    List<Integer> pools =
+        there.stream()
+            .filter(p -> p.client().isRouted() && !p.client().pipelining())
+            .map(p -> p.client().connections())
+            .distinct()
+            .sorted()
+            .toList();
+    return pools.size() < 2
+        ? List.of()
+        : pools.stream().flatMap(pool -> pool(there, pool).stream()).toList();
+  }
+
+  private static Optional<String> pool(List<Point> there, int pool) {
+    List<Point> points = there.stream().filter(p -> p.client().connections() == pool).toList();
+    Optional<Point> official = best(points, p -> p.client().isOfficial() && p.throughput() > 0);
+    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.client().pipelining());
+    if (official.isEmpty() || routed.isEmpty()) {
+      return Optional.empty();
+    }
+    int threads = routed.get().threads();
+    double ratio = routed.get().throughput() / official.get().throughput();
+    StringBuilder text = new StringBuilder();
+    text.append(
+        "With pools of %s and with %s, %s (%s ops/s) was %s %s (%s ops/s)"
+            .formatted(
+                Format.counted(pool, "connection"),
+                Format.counted(threads, "thread"),
+                routed.get().client().mode(),
+                Format.rate(routed.get().throughput()),
+                Verdict.faster(ratio, ""),
+                official.get().client().mode(),
+                Format.rate(official.get().throughput())));
+    best(points, p -> p.client().isRouted() && p.client().pipelining())
+        .ifPresent(
+            p ->
+                text.append(
+                    "; with pipelining over the same number of sockets, %s (%s ops/s) was %s %s"
+                        .formatted(
+                            p.client().mode(),
+                            Format.rate(p.throughput()),
+                            Verdict.faster(p.throughput() / official.get().throughput(), ""),
+                            official.get().client().mode())));
+    text.append('.');
+    if (!Verdict.isFaster(ratio) && pool >= threads) {
+      text.append(
+          " Each thread has a connection, so no operation waits for a connection. In this case,"
+              + " routing saves no time if all shards are healthy and a mongos is near the"
+              + " application. But a failing shard does not delay operations on other shards, and"
+              + " with pipelining, routing needs fewer sockets.");
+    }
+    return Optional.of(text.toString());
   }
 }

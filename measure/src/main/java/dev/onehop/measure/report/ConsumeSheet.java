@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +90,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Comparator<ConsumePoint> fastest = Comparator.comparingDouble(ConsumePoint::rowsPerSecond);
     Optional<ConsumePoint> direct = best(ConsumePoint.DRAIN, DIRECT, fastest);
     Optional<ConsumePoint> mongos = best(ConsumePoint.DRAIN, "mongos", fastest);
+    Optional<ConsumePoint> any = direct.or(() -> mongos);
     if (direct.isPresent() && mongos.isPresent()) {
       double ours = direct.get().rowsPerSecond();
       double theirs = mongos.get().rowsPerSecond();
@@ -101,28 +103,19 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
           Format.rate(ours),
           "rows a second of a backlog, from all shards",
           Format.rate(theirs) + " through a mongos");
-    } else {
-      direct
-          .or(() -> mongos)
-          .ifPresent(
-              only ->
-                  sheet.say(
-                      "A backlog is read at %s rows a second %s."
-                          .formatted(Format.rate(only.rowsPerSecond()), from(only))));
+    } else if (any.isPresent()) {
+      sheet.say(
+          "A backlog is read at %s rows a second %s."
+              .formatted(
+                  Format.rate(any.get().rowsPerSecond()),
+                  direct.isPresent() ? "from the shards" : "through a mongos"));
     }
-    direct
-        .or(() -> mongos)
-        .filter(only -> only.rowsPerSecondAndCore() != null)
-        .ifPresent(
-            only ->
-                sheet.say(
-                    ("Per core of the consumer, this is %s rows a second. Alibaba's paper on"
-                            + " Tablestore's Tunnel Service reports %s.")
-                        .formatted(Format.rate(only.rowsPerSecondAndCore()), Format.rate(PAPER))));
-  }
-
-  private static String from(ConsumePoint point) {
-    return point.source().equals(DIRECT) ? "from the shards" : "through a mongos";
+    if (any.isPresent() && any.get().rowsPerSecondAndCore() != null) {
+      sheet.say(
+          ("Per core of the consumer, this is %s rows a second. Alibaba's paper on Tablestore's"
+                  + " Tunnel Service reports %s.")
+              .formatted(Format.rate(any.get().rowsPerSecondAndCore()), Format.rate(PAPER)));
+    }
   }
 
   /**
@@ -133,42 +126,32 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Comparator<ConsumePoint> shortest =
         Comparator.comparingDouble(
             each -> -behind(each).map(LatencySummary::p50).orElse(Long.MAX_VALUE));
-    List<ConsumePoint> points =
-        Stream.of(DIRECT, "mongos")
-            .flatMap(source -> best(kind, source, shortest).stream())
-            .toList();
-    Optional<LatencySummary> ours = behind(points, DIRECT);
-    Optional<LatencySummary> theirs = behind(points, "mongos");
+    Optional<ConsumePoint> direct = best(kind, DIRECT, shortest);
+    Optional<ConsumePoint> mongos = best(kind, "mongos", shortest);
+    Optional<LatencySummary> ours = direct.flatMap(ConsumeSheet::behind);
+    Optional<LatencySummary> theirs = mongos.flatMap(ConsumeSheet::behind);
+    LatencySummary lag = ours.or(() -> theirs).orElse(null);
+    if (lag == null) {
+      return;
+    }
+    String by = ours.isPresent() ? "from each shard" : "through a mongos";
     String beside =
         ours.isPresent() && theirs.isPresent()
             ? ". The p50 is %s that through a mongos (p50: %s ms, p99: %s ms)"
                 .formatted(
-                    Verdict.shorter((double) ours.get().p50(), (double) theirs.get().p50()),
+                    Verdict.shorter((double) lag.p50(), (double) theirs.get().p50()),
                     Format.millis(theirs.get().p50()),
                     Format.millis(theirs.get().p99()))
             : "";
-    ours.or(() -> theirs)
-        .ifPresent(
-            lag -> {
-              String by = ours.isPresent() ? "from each shard" : "through a mongos";
-              sheet.say(
-                  Load.qualified(
-                      "%s %s is %s ms (p50) and %s ms (p99)%s."
-                          .formatted(
-                              what, by, Format.millis(lag.p50()), Format.millis(lag.p99()), beside),
-                      points.stream().map(this::load)));
-              sheet.figure(
-                  Format.millis(lag.p50()) + " ms",
-                  "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
-                  theirs.map(its -> Format.millis(its.p50()) + " ms through a mongos").orElse(""));
-            });
-  }
-
-  private static Optional<LatencySummary> behind(List<ConsumePoint> points, String source) {
-    return points.stream()
-        .filter(each -> each.source().equals(source))
-        .findFirst()
-        .flatMap(ConsumeSheet::behind);
+    sheet.say(
+        Load.qualified(
+            "%s %s is %s ms (p50) and %s ms (p99)%s."
+                .formatted(what, by, Format.millis(lag.p50()), Format.millis(lag.p99()), beside),
+            Stream.of(direct, mongos).flatMap(Optional::stream).map(this::load)));
+    sheet.figure(
+        Format.millis(lag.p50()) + " ms",
+        "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
+        theirs.map(its -> Format.millis(its.p50()) + " ms through a mongos").orElse(""));
   }
 
   /**
@@ -224,7 +207,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
 
   /** Adds a chart of percentile curves for each number of channels, from the points' logs. */
   private void percentiles(Section section, List<ConsumePoint> points) {
-    Map<Integer, Percentiles> curves = new LinkedHashMap<>();
+    Map<Integer, Map<LineStyle, Histogram>> curves = new LinkedHashMap<>();
     bySource(points)
         .filter(point -> behind(point).isPresent())
         .forEach(
@@ -235,15 +218,16 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
                   .ifPresent(
                       histogram ->
                           curves
-                              .computeIfAbsent(point.channels(), count -> new Percentiles())
-                              .add(LineStyle.of(point.source()), histogram));
+                              .computeIfAbsent(point.channels(), count -> new LinkedHashMap<>())
+                              .put(LineStyle.of(point.source()), histogram));
             });
     section.alike(
         curves.entrySet().stream()
             .map(
                 each ->
-                    each.getValue()
-                        .chart("Lag by percentile, " + Format.counted(each.getKey(), "channel")))
+                    Percentiles.chart(
+                        "Lag by percentile, " + Format.counted(each.getKey(), "channel"),
+                        each.getValue()))
             .toList());
   }
 

@@ -71,8 +71,9 @@ record CopySheet(CopyBenchResults results) {
 
   /** Compares OneHop with another tool in one measurement. */
   private void compare(Sheet sheet, String title, String other) {
-    boolean lag =
-        results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
+    List<CopyBenchRun> ours = results.runs(title, CopyBenchRun.ONEHOP);
+    List<CopyBenchRun> theirs = results.runs(title, other);
+    boolean lag = ours.stream().anyMatch(run -> run.lag() != null);
     ToDoubleFunction<CopyBenchRun> figure =
         lag ? run -> lag(run, "p99") : CopyBenchRun::documentsPerSecond;
     Bootstrap beside = results.ratio(title, other, figure).orElse(null);
@@ -83,28 +84,22 @@ record CopySheet(CopyBenchResults results) {
         lag
             ? "the p99 of OneHop is " + Verdict.shorter(beside.ratio(), 1) + " that of "
             : "OneHop is " + Verdict.faster(beside.ratio(), beside.low(), beside.high(), "") + " ";
-    String sentence =
-        title
-            + ": "
-            + verdict
-            + name(other)
-            + interval(beside)
-            + (lag ? "" : cost(title, other))
-            + ".";
     sheet.say(
-        lag
-            ? Load.qualified(
-                sentence,
-                Stream.of(CopyBenchRun.ONEHOP, other)
-                    .flatMap(tool -> results.runs(title, tool).stream())
-                    .map(this::load))
-            : sentence);
+        Load.qualified(
+            title
+                + ": "
+                + verdict
+                + name(other)
+                + interval(beside)
+                + (lag ? "" : cost(title, other))
+                + ".",
+            lag ? Stream.of(ours, theirs).flatMap(List::stream).map(this::load) : Stream.of()));
     Function<Double, String> format =
         lag ? value -> Format.millis(value) + " ms" : value -> Format.rate(value) + "/s";
     sheet.figure(
-        format.apply(median(results.runs(title, CopyBenchRun.ONEHOP), figure)),
+        format.apply(median(ours, figure)),
         title + (lag ? ": lag, p99" : ""),
-        format.apply(median(results.runs(title, other), figure)) + " by " + name(other));
+        format.apply(median(theirs, figure)) + " by " + name(other));
   }
 
   private String cost(String title, String other) {

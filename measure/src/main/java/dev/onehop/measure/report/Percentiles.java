@@ -2,30 +2,24 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** Curves of latency by percentile, from histograms of microseconds. Not thread-safe. */
+/** Curves of latency by percentile, from histograms of microseconds. */
 final class Percentiles {
   private static final int STEPS = 120;
 
-  private final Map<LineStyle, Histogram> curves = new LinkedHashMap<>();
-
-  void add(LineStyle style, Histogram histogram) {
-    curves.put(style, histogram);
-  }
+  private Percentiles() {}
 
   /**
    * Returns a chart of the curves. Each curve ends at its slowest operation. The chart is empty if
    * there are no curves.
    */
-  LineChart chart(String caption) {
+  static LineChart chart(String caption, Map<LineStyle, Histogram> curves) {
     long most = curves.values().stream().mapToLong(Histogram::getTotalCount).max().orElse(1);
-    LineChart chart =
-        new LineChart(
-            caption, Axis.percentiles(Math.max(1, Math.log10((double) most))), "ms", true);
+    Axis axis = Axis.percentiles(Math.max(1, Math.log10((double) most)));
+    LineChart chart = new LineChart(caption, axis, "ms", true);
     curves.forEach((style, histogram) -> chart.curve(style, sample(histogram)));
     return chart;
   }

@@ -12,13 +12,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +68,7 @@ final class PointSections {
       return;
     }
     Optional<Comparison> comparison = Comparison.of(results);
-    List<String> pools = PoolVerdicts.of(results);
+    List<String> pools = Comparison.pools(results);
     pools.forEach(sheet::say);
     if (pools.isEmpty()) {
       sheet.say(comparison.map(Comparison::sentence).orElseGet(this::fastest));
@@ -120,22 +123,19 @@ final class PointSections {
             "threads / mean round trip of the operations. More operations a second are not"
                 + " possible, because each thread waits for a reply before its next operation")
         .missingIf("no round trips between hosts")
-        .of("% of limit", Format::percent, Point::ofLimit)
-        .bars(point -> bars(point.ofLimit()));
-  }
-
-  private static List<Double> bars(@Nullable Double fraction) {
-    return fraction == null ? List.of() : List.of(Math.min(1, fraction));
+        .bars(
+            "% of limit",
+            point -> Format.percent(point.ofLimit()),
+            point -> point.ofLimit() == null ? List.of() : List.of(Math.min(1, point.ofLimit())));
   }
 
   private Columns<Point> shares(Columns<Point> columns) {
     return columns
-        .text("share %", this::share)
+        .bars("share %", this::share, point -> shareByShard(point).toList())
         .means(
             "each shard's share of the operations ("
                 + String.join(" / ", results.shards())
                 + "), by the shards' own counters")
-        .bars(point -> shareByShard(point).toList())
         .of("near owner %", Format::percent, point -> point.evidence().besideOwner())
         .means(
             "share of operations that reached the owning shard from a router on that shard's host,"
@@ -197,16 +197,11 @@ final class PointSections {
   private LineChart throughputChart() {
     LineChart chart =
         chart("Throughput by threads, in operations per second", "operations per second");
-    double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
+    double most = OUT_OF_SIGHT * points.stream().mapToDouble(Point::throughput).max().orElse(1);
     List<Point> usual =
         points.stream().filter(point -> point.client().connections() == usualPool).toList();
-    bound(
-        chart,
-        "closed-loop limit",
-        points,
-        point -> point.bounds().limit(),
-        OUT_OF_SIGHT * reached);
-    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), OUT_OF_SIGHT * reached);
+    bound(chart, "closed-loop limit", points, point -> point.bounds().limit(), most);
+    bound(chart, "pool bound", usual, point -> point.bounds().poolLimit(), most);
     return chart.lines(
         byClient(points),
         this::style,
@@ -309,17 +304,18 @@ final class PointSections {
   private void percentiles(Section section, String operation) {
     List<LineChart> charts = new ArrayList<>();
     for (int count : threads) {
-      Percentiles curves = new Percentiles();
+      Map<LineStyle, Histogram> curves = new LinkedHashMap<>();
       for (Point point : points) {
         if (point.threads() == count && !point.folder().isEmpty()) {
           HdrLogs.merged(folder.resolve(point.folder()), operation)
-              .ifPresent(log -> curves.add(style(point), log));
+              .ifPresent(log -> curves.put(style(point), log));
         }
       }
       charts.add(
-          curves.chart(
+          Percentiles.chart(
               "%s latency by percentile at %s, in milliseconds"
-                  .formatted(operation, Format.counted(count, "thread"))));
+                  .formatted(operation, Format.counted(count, "thread")),
+              curves));
     }
     section.alike(charts);
   }

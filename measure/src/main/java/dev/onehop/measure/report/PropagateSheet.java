@@ -56,13 +56,12 @@ record PropagateSheet(PropagateResults results) {
             results,
             "The HdrHistogram logs (.hlog) are in the folders of the measurements.");
     sheet.limit(noops());
-    Map<String, List<PropagateMeasurement>> names =
-        grouped(results.measurements(), PropagateMeasurement::name);
-    names.forEach(
-        (name, measurements) -> {
-          compare(sheet, name, measurements);
-          sheet.add(section(name, measurements));
-        });
+    grouped(results.measurements(), PropagateMeasurement::name)
+        .forEach(
+            (name, measurements) -> {
+              compare(sheet, name, measurements);
+              sheet.add(section(name, measurements));
+            });
     return sheet;
   }
 
@@ -90,11 +89,11 @@ record PropagateSheet(PropagateResults results) {
 
   /** Compares the median by the fastest stream of the shards with the median through a mongos. */
   private static void compare(Sheet sheet, String name, List<PropagateMeasurement> measurements) {
-    Map<String, List<PropagateMeasurement>> tests = grouped(measurements, PropagateSheet::title);
-    String first = tests.keySet().iterator().next();
-    Optional<PropagateMeasurement> mongos = of(tests.get(first), MONGOS);
-    Optional<PropagateMeasurement> shards =
-        of(tests.get(first), "ordered").or(() -> of(tests.get(first), "shards"));
+    String first = title(measurements.get(0));
+    List<PropagateMeasurement> tests =
+        measurements.stream().filter(each -> title(each).equals(first)).toList();
+    Optional<PropagateMeasurement> mongos = of(tests, MONGOS);
+    Optional<PropagateMeasurement> shards = of(tests, "ordered").or(() -> of(tests, "shards"));
     if (mongos.isEmpty() || shards.isEmpty()) {
       return;
     }
@@ -117,16 +116,14 @@ record PropagateSheet(PropagateResults results) {
   }
 
   private static Optional<PropagateMeasurement> of(
-      @Nullable List<PropagateMeasurement> measurements, String path) {
-    return measurements == null
-        ? Optional.empty()
-        : measurements.stream()
-            .filter(each -> each.path().equals(path) && each.latency().count() > 0)
-            .findFirst();
+      List<PropagateMeasurement> measurements, String path) {
+    return measurements.stream()
+        .filter(each -> each.path().equals(path) && each.latency().count() > 0)
+        .findFirst();
   }
 
-  private static Map<String, List<PropagateMeasurement>> grouped(
-      List<PropagateMeasurement> measurements, Function<PropagateMeasurement, String> by) {
+  private static <K> Map<K, List<PropagateMeasurement>> grouped(
+      List<PropagateMeasurement> measurements, Function<PropagateMeasurement, K> by) {
     return measurements.stream()
         .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
   }
@@ -162,10 +159,7 @@ record PropagateSheet(PropagateResults results) {
         section.say(path + ": " + PATH_TEXTS.get(path) + ".");
       }
     }
-    measurements.stream()
-        .collect(
-            Collectors.groupingBy(
-                PropagateMeasurement::documents, LinkedHashMap::new, Collectors.toList()))
+    grouped(measurements, PropagateMeasurement::documents)
         .forEach(
             (documents, some) -> {
               String size = Format.counted(documents, "object");

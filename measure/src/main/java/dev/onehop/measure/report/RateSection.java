@@ -54,16 +54,13 @@ final class RateSection {
           p99(routed.get()),
           "p99 at " + Format.rate(highest) + " operations a second",
           p99(official.get()) + " by " + official.get().client().label());
-    } else {
-      routed
-          .or(() -> official)
-          .ifPresent(
-              only ->
-                  sheet.say(
-                      Load.qualified(
-                          "At %s operations a second, the 99th percentile of the latency is %s with %s."
-                              .formatted(Format.rate(highest), p99(only), only.client().label()),
-                          Stream.of(load(only)))));
+    } else if (routed.isPresent() || official.isPresent()) {
+      ScenarioEntry only = routed.or(() -> official).get();
+      sheet.say(
+          Load.qualified(
+              "At %s operations a second, the 99th percentile of the latency is %s with %s."
+                  .formatted(Format.rate(highest), p99(only), only.client().label()),
+              Stream.of(load(only))));
     }
     sheet.add(section());
   }

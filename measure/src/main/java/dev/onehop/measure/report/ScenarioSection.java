@@ -2,7 +2,6 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.MachineFacts;
-import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.Timeline;
 import dev.onehop.measure.results.Timeline.Group;
@@ -22,22 +21,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The section about the effect of a fault on operations at a fixed rate. It has a sentence, charts
  * over time, and figures.
+ *
+ * @param scenario one of the results' timelines
+ * @param entries the figures of this scenario
+ * @param machine the machine of the run; null if unknown
  */
-final class ScenarioSection {
-  private final Timeline scenario;
-  private final List<ScenarioEntry> entries;
-  private final @Nullable MachineFacts machine;
-  private final String others;
-
-  /**
-   * @param scenario one of the results' timelines
-   */
-  ScenarioSection(Timeline scenario, Results results) {
-    this.scenario = scenario;
-    this.entries = results.entries(scenario.scenario());
-    this.machine = results.machine();
-    this.others = scenario.shard() == null ? "All operations" : "Operations on the other shards";
-  }
+record ScenarioSection(
+    Timeline scenario, List<ScenarioEntry> entries, @Nullable MachineFacts machine) {
 
   void addTo(Sheet sheet) {
     Optional<Line> official = best(line -> line.client().isOfficial());
@@ -69,6 +59,7 @@ final class ScenarioSection {
               + (saturated ? ", machine saturated" : ""),
           Format.millis(theirs) + " ms by " + official.get().client().label());
     }
+    String others = scenario.shard() == null ? "All operations" : "Operations on the other shards";
     Section section =
         new Section(scenario.scenario(), "Scenario " + scenario.scenario())
             .say(conditions())

@@ -47,6 +47,12 @@ public record TopologyFacts(
     return new TopologyFacts(name, "here", List.of("here"), none, hosts);
   }
 
+  /** Whether a router runs on the client's host. */
+  public boolean hasRouterAtClient() {
+    return hosts.stream()
+        .anyMatch(host -> host.name().equals(client) && host.roles().contains("router"));
+  }
+
   /** Returns the key of a pair of hosts in {@link RoundTrips}. */
   public static String pair(String from, String to) {
     return from + "-" + to;
