@@ -40,6 +40,7 @@ class GoldenResultsTest {
         "rate",
         "shard-freeze",
         "fleet",
+        "zones",
         "consume",
         "propagate",
         "copy",
