@@ -73,7 +73,7 @@ record SourceReads(MongoClient source) {
       @Nullable BsonBinary uuid,
       List<BsonValue> ids,
       @Nullable BsonDocument filter) {
-    return ClusterEnd.latestTime(source)
+    return ClusterQueries.latestTime(source)
         .flatMap(
             time ->
                 name(namespace, uuid)
