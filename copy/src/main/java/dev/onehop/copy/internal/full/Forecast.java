@@ -93,8 +93,7 @@ public record Forecast(ClusterEnd source) {
       if (bytes > 0) {
         Map.Entry<String, Size> largest =
             Collections.max(
-                load.entrySet(),
-                Map.Entry.comparingByValue(Comparator.comparingLong(Size::bytes)));
+                load.entrySet(), Map.Entry.comparingByValue(Comparator.comparingLong(Size::bytes)));
         seconds = Math.max(seconds, bytes / speed(shard.getKey(), largest.getKey()));
       }
     }
