@@ -113,6 +113,7 @@ public record Member(String host, MongoClient client) implements AutoCloseable {
    * Changes the members in the set's configuration. This member must be the primary.
    *
    * @param change changes the list of the configuration's members
+   * @throws Failure if the configuration can't be read
    * @throws MongoException if the change fails
    */
   public void reconfigure(Consumer<List<Document>> change) {

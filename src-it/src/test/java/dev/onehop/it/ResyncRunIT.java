@@ -247,7 +247,12 @@ class ResyncRunIT {
         "--start",
         "mongod --storageEngine inMemory");
     refused("--to and --dbpath need the same number", "--to", to);
-    refused("twice", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
+    refused(
+        "each new member needs a separate --to",
+        "--to",
+        to + "," + set.free(),
+        "--dbpath",
+        dbpath + "," + dbpath);
     refused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
       refused(
