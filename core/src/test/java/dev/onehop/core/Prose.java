@@ -227,17 +227,15 @@ final class Prose {
   /** The strings in the annotations of picocli. */
   static List<String> helpSentences(String source) {
     StringBuilder text = new StringBuilder();
-    for (MatchResult found : ANNOTATION.matcher(source).results().toList()) {
+    // Without its strings, the source has the same length.
+    String code =
+        STRING.matcher(source).replaceAll(string -> "\"".repeat(string.group().length()));
+    for (MatchResult found : ANNOTATION.matcher(code).results().toList()) {
       int depth = 1;
       int end = found.end();
-      boolean quoted = false;
-      while (depth > 0 && end < source.length()) {
-        char next = source.charAt(end++);
-        if (next == '"' && source.charAt(end - 2) != '\\') {
-          quoted = !quoted;
-        } else if (!quoted) {
-          depth += next == '(' ? 1 : next == ')' ? -1 : 0;
-        }
+      while (depth > 0 && end < code.length()) {
+        char next = code.charAt(end++);
+        depth += next == '(' ? 1 : next == ')' ? -1 : 0;
       }
       String annotation = source.substring(found.end(), end).replaceAll("\"\\s*\\+\\s*\"", "");
       STRING
