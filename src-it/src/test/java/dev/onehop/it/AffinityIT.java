@@ -116,7 +116,7 @@ class AffinityIT {
   }
 
   @Test
-  void theApplicationsWordIsTaken() {
+  void usesConfiguredShardRouters() {
     try (Testbed apart = Testbed.builder(APART).start();
         MongoClient client =
             OneHop.builder(apart.url())
@@ -129,7 +129,7 @@ class AffinityIT {
   }
 
   @Test
-  void whereNamesTellNothingRoundTripsDo() {
+  void roundTripsFindNearMongosIfHostsDiffer() {
     try (Testbed apart = Testbed.builder(APART).start();
         OneHop router = OneHop.builder(apart.url()).refreshInterval(Duration.ofSeconds(2)).build();
         MongoClient client = MongoClients.create(router.clientSettings())) {
@@ -154,7 +154,7 @@ class AffinityIT {
    * near mongos, in addition to the pools.
    */
   @Test
-  void socketsGrowWithShardsPlusMongoses() throws IOException {
+  void usesAtMostTwoSocketsPerMongosPlusPools() throws IOException {
     Set<String> before = socketsToMongoses();
     try (MongoClient client = OneHop.builder(testbed.url()).client(MongoClient.class)) {
       MongoCollection<Document> collection = collection(client);
@@ -176,11 +176,11 @@ class AffinityIT {
   }
 
   @Test
-  void aMongosOfAnotherClusterIsRefused() {
-    ListAppender<ILoggingEvent> said = new ListAppender<>();
+  void rejectsMongosOfAnotherCluster() {
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
     Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
-    said.start();
-    logger.addAppender(said);
+    logged.start();
+    logger.addAppender(logged);
     try (Testbed other = Testbed.builder(Topology.named("single-host")).start();
         MongoClient client =
             OneHop.builder(
@@ -200,9 +200,9 @@ class AffinityIT {
       // Closing the client does not wait for the refused mongos.
       assertTimeout(Duration.ofSeconds(20), client::close);
     } finally {
-      logger.detachAppender(said);
+      logger.detachAppender(logged);
     }
-    assertThat(said.list)
+    assertThat(logged.list)
         .filteredOn(event -> event.getLevel() == Level.ERROR)
         .singleElement()
         .satisfies(
@@ -213,7 +213,7 @@ class AffinityIT {
   }
 
   @Test
-  void afterAnElectionTheMongosBesideTheNewPrimaryIsUsed() {
+  void usesMongosNearNewPrimaryAfterElection() {
     try (Testbed elections = Testbed.builder(ELECTIONS).start();
         OneHop router = OneHop.builder(elections.url()).build();
         MongoClient client = MongoClients.create(router.clientSettings());

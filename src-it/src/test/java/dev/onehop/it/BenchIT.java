@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.data.Offset;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -67,7 +69,7 @@ class BenchIT {
   }
 
   @Test
-  void everyPlannedPointRanWithoutErrors() {
+  void runsEveryPlannedPointWithoutErrors() {
     assertThat(exitCode).isZero();
     // Four modes at two thread counts are 8 points. Two modes are also pipelined (4 points). Two
     // modes also have a pool of 100 at the larger count (2 points).
@@ -81,7 +83,7 @@ class BenchIT {
   }
 
   @Test
-  void theJsonHasTheShapeOfTheDesign() {
+  void resultsHaveDocumentedFields() {
     assertThat(results.path("topology").path("name").asText()).isEqualTo("single-host");
     assertThat(results.path("topology").path("regions").isArray()).isTrue();
     assertThat(results.path("topology").path("rttMillis").has("configured")).isTrue();
@@ -111,21 +113,21 @@ class BenchIT {
   }
 
   @Test
-  void percentilesAndThroughputAgreeWithTheOperations() {
+  void percentilesAndThroughputMatchOperationCounts() {
     for (JsonNode point : points()) {
       long operations = point.path("operations").asLong();
       long measured =
           point.path("read").path("count").asLong() + point.path("update").path("count").asLong();
       assertThat(measured).isEqualTo(operations);
       assertThat(point.path("throughput").asDouble() * point.path("seconds").asDouble())
-          .isCloseTo((double) operations, org.assertj.core.data.Percentage.withPercentage(0.1));
+          .isCloseTo((double) operations, Percentage.withPercentage(0.1));
       assertThat(point.path("read").path("p50").asLong())
           .isLessThanOrEqualTo(point.path("read").path("p99").asLong());
     }
   }
 
   @Test
-  void sharesComeFromEveryShardAndAddUp() {
+  void sharesOfAllShardsAddUpToOne() {
     for (JsonNode point : points()) {
       double sum = 0;
       assertThat(point.path("share").size()).isEqualTo(3);
@@ -133,7 +135,7 @@ class BenchIT {
         assertThat(share.asDouble()).isBetween(0.05, 0.9);
         sum += share.asDouble();
       }
-      assertThat(sum).isCloseTo(1, org.assertj.core.data.Offset.offset(1e-6));
+      assertThat(sum).isCloseTo(1, Offset.offset(1e-6));
       // On one host, every mongos is near every shard. The share besideOwner comes from the
       // servers' profilers.
       if (point.path("mode").asText().equals("direct-async")) {
@@ -150,7 +152,7 @@ class BenchIT {
   }
 
   @Test
-  void everyDocumentWasOnItsOwnerInEqualParts() {
+  void documentsAreSpreadEquallyOverOwners() {
     JsonNode placement = results.path("run").path("placement");
     assertThat(placement.path("misplaced").asLong()).isZero();
     assertThat(placement.path("documents").size()).isEqualTo(3);
@@ -160,7 +162,7 @@ class BenchIT {
   }
 
   @Test
-  void theRunsLogsLieBesideTheResults() throws Exception {
+  void writesLogsAndReportNextToResults() throws Exception {
     for (JsonNode point : points()) {
       Path logs = out.resolve(point.path("folder").asText());
       assertThat(logs.resolve("hdr-READ.hdr")).isNotEmptyFile();
@@ -172,7 +174,7 @@ class BenchIT {
   }
 
   @Test
-  void howEachPointWasMeasuredStandsInTheJson() {
+  void resultsHaveConditionsOfEachPoint() {
     assertThat(results.path("run").path("seed").isNumber()).isTrue();
     assertThat(results.path("run").path("processors").asText()).contains("processors");
     for (JsonNode point : points()) {
@@ -188,7 +190,7 @@ class BenchIT {
   }
 
   @Test
-  void aRateHasEntriesOfAllItsOperations(@TempDir Path folder) throws Exception {
+  void rateRunCountsAllIntendedOperations(@TempDir Path folder) throws Exception {
     Path rates = folder.resolve("rates");
     int exit =
         OneHopCommand.commandLine()
@@ -227,7 +229,7 @@ class BenchIT {
   }
 
   @Test
-  void theTableSaysWhatTheRoutersAre() {
+  void tableShowsKindOfRouters() {
     String kind = results.path("server").path("router").path("kind").asText();
     assertThat(printed)
         .contains("targeted-async", kind.equals("mongos") ? "mongos" : "STAND-IN routers");

@@ -13,6 +13,7 @@ import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,12 +31,12 @@ class BenchUrlIT {
 
   @TempDir private Path folder;
 
-  private record Ended(int exitCode, String out, String err) {}
+  private record Result(int exitCode, String out, String err) {}
 
   @Test
-  void measuresWhatAMongosTellsAndSaysWhatItDoesNot() throws Exception {
+  void measuresRunningClusterAndReportsUnknownValues() throws Exception {
     try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
-      Ended first = bench(testbed.url(), "first", "--modes", "legacy,targeted-async");
+      Result first = bench(testbed.url(), "first", "--modes", "legacy,targeted-async");
       assertThat(first.exitCode()).as(first.err()).isZero();
 
       JsonNode results = new ObjectMapper().readTree(folder.resolve("first/results.json").toFile());
@@ -56,11 +57,11 @@ class BenchUrlIT {
           .isTrue();
       assertThat(first.out()).contains("Unknown: the mongos of each operation");
 
-      Ended second = bench(testbed.url(), "second", "--modes", "legacy");
+      Result second = bench(testbed.url(), "second", "--modes", "legacy");
       assertThat(second.exitCode()).isEqualTo(2);
       assertThat(second.err())
           .contains("ycsb.usertable has 300 documents; --overwrite deletes them");
-      Ended third = bench(testbed.url(), "third", "--modes", "legacy", "--overwrite");
+      Result third = bench(testbed.url(), "third", "--modes", "legacy", "--overwrite");
       assertThat(third.exitCode()).as(third.err()).isZero();
     }
   }
@@ -70,7 +71,7 @@ class BenchUrlIT {
    * begins.
    */
   @Test
-  void measuresRoundTripsOnceAndNeedsNoMongosForThemLater() throws Exception {
+  void keepsMeasuredRoundTripsWithoutMongoses() throws Exception {
     BenchCluster cluster;
     try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
       cluster = ClusterSource.at(ClusterUrl.open(testbed.url()), false).open(Progress.silent());
@@ -85,7 +86,7 @@ class BenchUrlIT {
    * authority are correct, the bench connects, and reports that this server is not a mongos.
    */
   @Test
-  void isLetInByPasswordAndAuthority() throws Exception {
+  void connectsWithPasswordAndCertificateAuthority() throws Exception {
     TestCertificates certificates = TestCertificates.create();
     try (RealMongod mongod = RealMongod.startWithTls(certificates)) {
       String url = "mongodb://root@localhost:" + mongod.port() + "/?tls=true&authSource=admin";
@@ -102,7 +103,7 @@ class BenchUrlIT {
     }
   }
 
-  private Ended bench(String url, String out, String... more) {
+  private Result bench(String url, String out, String... more) {
     System.setProperty("onehop.home", Path.of("..").toAbsolutePath().normalize().toString());
     List<String> arguments =
         new ArrayList<>(
@@ -117,14 +118,14 @@ class BenchUrlIT {
             .setOut(new PrintWriter(stdout))
             .setErr(new PrintWriter(stderr))
             .execute(arguments.toArray(String[]::new));
-    return new Ended(exitCode, stdout.toString(), stderr.toString());
+    return new Result(exitCode, stdout.toString(), stderr.toString());
   }
 
   /**
    * Runs the bench in another process, because the environment variables of this process can't be
    * set.
    */
-  private Ended process(String password, String... arguments) throws Exception {
+  private Result process(String password, String... arguments) throws Exception {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -145,6 +146,6 @@ class BenchUrlIT {
     builder.environment().put("ONEHOP_PASSWORD", password);
     Process process = builder.start();
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    return new Ended(process.exitValue(), "", java.nio.file.Files.readString(err));
+    return new Result(process.exitValue(), "", Files.readString(err));
   }
 }

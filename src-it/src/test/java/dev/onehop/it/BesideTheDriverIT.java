@@ -99,7 +99,7 @@ class BesideTheDriverIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
-  void afterATransactionASessionGoesOnOnEveryShard() {
+  void sessionReachesEveryShardAfterTransaction() {
     try (ClientSession session = client.startSession()) {
       for (boolean commit : new boolean[] {true, false}) {
         session.startTransaction();
@@ -119,7 +119,7 @@ class BesideTheDriverIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
-  void sessionsGiveTheDriversResultsInAnyOrderOfOperations() {
+  void randomSessionsReturnSameResultsAsDriver() {
     for (int i = 0; i < SCRIPTS; i++) {
       int seed = i;
       assertSame("script of seed " + seed, side -> new SessionScript(side, seed).run());
@@ -131,7 +131,7 @@ class BesideTheDriverIT {
    * concern error.
    */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
-  void aWriteConcernErrorStopsNoBulk() {
+  void bulkWriteContinuesAfterWriteConcernError() {
     MongoBulkWriteException failure =
         catchThrowableOfType(
             MongoBulkWriteException.class,
@@ -150,7 +150,7 @@ class BesideTheDriverIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
-  void bulksUnderAWriteConcernThatFailsGiveTheDriversResults() {
+  void bulkWritesWithFailedWriteConcernMatchDriver() {
     for (WriteConcern concern :
         List.of(new WriteConcern(3), new WriteConcern(3, 100), new WriteConcern("elsewhere"))) {
       for (boolean ordered : new boolean[] {true, false}) {
@@ -251,7 +251,7 @@ class BesideTheDriverIT {
     private final MongoClient client;
     private final MongoCollection<Document> collection;
     private final Random random;
-    private final List<String> said = new ArrayList<>();
+    private final List<String> outcomes = new ArrayList<>();
     private int inserted;
 
     SessionScript(Side side, int seed) {
@@ -265,13 +265,13 @@ class BesideTheDriverIT {
         for (int i = 0; i < STEPS; i++) {
           int step = random.nextInt(20);
           String outcome = outcome(() -> step(step, session));
-          said.add(i + "." + step + ": " + outcome + " " + session.hasActiveTransaction());
+          outcomes.add(i + "." + step + ": " + outcome + " " + session.hasActiveTransaction());
         }
         if (session.hasActiveTransaction()) {
-          said.add("end: " + outcome(() -> ended(session, false)));
+          outcomes.add("end: " + outcome(() -> endTransaction(session, false)));
         }
       }
-      return said;
+      return outcomes;
     }
 
     private Object step(int step, ClientSession session) {
@@ -286,11 +286,11 @@ class BesideTheDriverIT {
                   .build());
           yield "started";
         }
-        case 4, 5, 6 -> ended(session, true);
-        case 7 -> ended(session, false);
+        case 4, 5, 6 -> endTransaction(session, true);
+        case 7 -> endTransaction(session, false);
         case 8, 9 -> collection.find(session, Filters.eq(id)).first();
         case 10, 11 -> collection.updateOne(session, Filters.eq(id), Updates.inc("n", 1));
-        case 12 -> collection.insertOne(session, fresh());
+        case 12 -> collection.insertOne(session, newDocument());
         case 13 -> collection.findOneAndUpdate(session, Filters.eq(id), Updates.inc("n", 10));
         case 14 ->
             collection
@@ -305,7 +305,7 @@ class BesideTheDriverIT {
                 List.of(
                     new UpdateOneModel<>(Filters.eq(id), Updates.inc("n", 100)),
                     new UpdateOneModel<>(Filters.eq(other), Updates.inc("n", 100)),
-                    new InsertOneModel<>(fresh())),
+                    new InsertOneModel<>(newDocument())),
                 new BulkWriteOptions().ordered(random.nextBoolean()));
         case 17 -> collection.deleteOne(session, Filters.eq(id));
         case 18 ->
@@ -316,7 +316,7 @@ class BesideTheDriverIT {
       };
     }
 
-    private static Object ended(ClientSession session, boolean commit) {
+    private static Object endTransaction(ClientSession session, boolean commit) {
       if (commit) {
         session.commitTransaction();
       } else {
@@ -325,7 +325,7 @@ class BesideTheDriverIT {
       return "ended";
     }
 
-    private Document fresh() {
+    private Document newDocument() {
       int shard = random.nextInt(3);
       return new Document("_id", shard * PER_SHARD + LOADED_PER_SHARD + inserted++).append("n", 0);
     }

@@ -123,7 +123,7 @@ class CancelledCursorsIT {
   }
 
   @Test
-  void changeStreams() {
+  void cancelledChangeStreamsLeaveNoCursors() {
     for (Publisher<?> stream :
         List.<Publisher<?>>of(
             collection.watch(),
@@ -151,7 +151,7 @@ class CancelledCursorsIT {
   }
 
   @Test
-  void sessionsOfChangeStreamsAreUsedAgain() {
+  void changeStreamSessionsAreReused() {
     for (int i = 0; i < 5; i++) {
       cancelAfter(collection.watch(), Duration.ofMillis(200));
       assertNoneOpen("change stream");
@@ -166,7 +166,7 @@ class CancelledCursorsIT {
   }
 
   @Test
-  void reads() {
+  void cancelledReadsLeaveNoCursors() {
     try (ClientSession session = run(client.startSession())) {
       for (Publisher<?> read :
           List.<Publisher<?>>of(

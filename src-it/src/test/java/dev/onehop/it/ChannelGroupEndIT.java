@@ -131,7 +131,7 @@ class ChannelGroupEndIT {
   }
 
   @Test
-  void aGroupWhosePipelineLeavesOutTheDropCompletes() {
+  void groupCompletesIfPipelineFiltersOutDrop() {
     Member first = join();
     awaitOwners();
     Member second = join();
@@ -142,7 +142,7 @@ class ChannelGroupEndIT {
   }
 
   @Test
-  void aGroupWhoseLeasesAreDroppedFailsAndDoesNotBeginAnew() {
+  void groupFailsAfterItsLeasesAreDropped() {
     Member first = join();
     awaitOwners();
     insertAndAwait(1);

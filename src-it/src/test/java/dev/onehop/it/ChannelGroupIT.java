@@ -111,7 +111,7 @@ class ChannelGroupIT {
   }
 
   @Test
-  void processesThatComeAreKilledAndAreFrozenWriteEverythingOnce() throws Exception {
+  void writesValuesOnceDespiteKilledAndFrozenProcesses() throws Exception {
     Process first = join(true);
     awaitShares(6);
     write();
@@ -148,7 +148,7 @@ class ChannelGroupIT {
    * two shards.
    */
   @Test
-  void aShardedClusterIsWrittenToOnceToo() throws Exception {
+  void writesValuesOnceToShardedCluster() throws Exception {
     stored.close();
     writeTo(testbed.url());
     testbed.shardCollection("group.applied", Numbered.KEY, Numbered.splitAt(20, 40));
@@ -166,7 +166,7 @@ class ChannelGroupIT {
   /** Without the fence, the test finds wrong documents. This shows that the test can fail. */
   @Tag("nightly")
   @Test
-  void withoutTheFenceTheSameIsFoundToBeWrong() throws Exception {
+  void unfencedGroupWritesWrongDocuments() throws Exception {
     Process first = join(false);
     awaitShares(6);
     write();

@@ -94,7 +94,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void everyServerIsKnownToTheCluster() {
+  void metadataListsEveryServer() {
     try (MongoClient config = replicaSet(testbed.configServers())) {
       Map<String, String> shards = new TreeMap<>();
       config
@@ -128,7 +128,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void equalSharesOfTheRangesLieOnTheShardsInOrder() {
+  void spreadsRangesEquallyAndInOrder() {
     testbed.shardCollection("it.spread", BY_ID, points(29, 10));
     assertThat(shardsOfChunks("it.spread"))
         .hasSize(30)
@@ -146,7 +146,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void rangesThatCannotBeSharedEvenlyDifferByOneAtMost() {
+  void rangeCountsOfShardsDifferByAtMostOne() {
     testbed.shardCollection("it.uneven", BY_ID, points(4, 10));
     assertThat(shardsOfChunks("it.uneven"))
         .isSorted()
@@ -159,7 +159,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void hashedCollectionsAreDealtToAllShards() {
+  void spreadsHashedCollectionsOverAllShards() {
     testbed.shardHashedCollection(
         "it.hashed", new BsonDocument("_id", new BsonString("hashed")), 12);
     assertThat(shardsOfChunks("it.hashed"))
@@ -170,7 +170,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void anotherKeyForTheSameCollectionIsRefusedWithTheServersReason() {
+  void rejectsDifferentShardKeyForSameCollection() {
     testbed.shardCollection("it.key", BY_ID, List.of());
     assertThatThrownBy(
             () ->
@@ -203,7 +203,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void aMisplacedDocumentIsFound() {
+  void reportsMisplacedDocument() {
     testbed.shardCollection("it.misplaced", BY_ID, points(2, 100));
     insertThroughRouter("misplaced", 300);
     try (MongoClient shard = replicaSet(testbed.shardHosts().get("s-w1"))) {
@@ -220,7 +220,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void serversTellWhichShardServedAndWhereRequestsCameFrom() {
+  void evidenceShowsShardAndRouterOfOperations() {
     testbed.shardCollection("it.served", BY_ID, points(2, 100));
     insertThroughRouter("served", 300);
     OperationCounts before = testbed.evidence("it.served").operationCounts();
@@ -254,7 +254,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void aDroppedCollectionIsGoneFromEveryShard() {
+  void dropsCollectionOnEveryShard() {
     testbed.shardCollection("it.dropped", BY_ID, points(2, 100));
     insertThroughRouter("dropped", 300);
     testbed.dropCollection("it.dropped");
@@ -273,7 +273,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void aSecondRunOfTheSameTopologyIsRefused() {
+  void rejectsSecondRunOfSameTopology() {
     assertThatThrownBy(() -> Testbed.builder(Topology.parse("it.yaml", THREE_SHARDS)).start())
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining(
@@ -290,7 +290,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void aPortThatIsTakenEndsTheStartWithOneLine() throws IOException {
+  void startFailsIfPortIsInUse() throws IOException {
     try (ServerSocket taken =
         new ServerSocket(27018, 1, InetAddress.getByAddress(new byte[] {127, 62, 1, 1}))) {
       assertThatThrownBy(() -> small(Path.of("/tmp")).start())
@@ -302,7 +302,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void anOlderFeatureCompatibilityVersionHoldsForTheWholeCluster(@TempDir Path cache) {
+  void setsFeatureCompatibilityVersionOnWholeCluster(@TempDir Path cache) {
     try (Testbed old = small(cache).withoutRouters().featureCompatibilityVersion("5.0").start()) {
       assertThat(old.server().featureCompatibilityVersion()).isEqualTo("5.0");
       try (MongoClient shard = replicaSet(old.shardHosts().get("s1"))) {
@@ -319,24 +319,24 @@ class ClusterFormationIT {
   }
 
   @Test
-  void laterStartsUseTheDataOfTheFirst(@TempDir Path cache) throws IOException {
-    assertThat(linesOfAStart(cache)).contains("forming the cluster");
-    assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
+  void laterStartsReuseDataOfFirstStart(@TempDir Path cache) throws IOException {
+    assertThat(progressLinesOfStart(cache)).contains("forming the cluster");
+    assertThat(progressLinesOfStart(cache)).doesNotContain("forming the cluster");
 
     try (Stream<Path> files = Files.walk(cache.resolve("formed"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         Files.writeString(file, "damaged");
       }
     }
-    assertThat(linesOfAStart(cache))
+    assertThat(progressLinesOfStart(cache))
         .contains("forming the cluster")
         .anyMatch(
             line ->
                 line.startsWith("cannot start with the data of an earlier start: cannot start"));
-    assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
+    assertThat(progressLinesOfStart(cache)).doesNotContain("forming the cluster");
   }
 
-  private static List<String> linesOfAStart(Path cache) {
+  private static List<String> progressLinesOfStart(Path cache) {
     List<String> lines = new ArrayList<>();
     try (Testbed small = small(cache).progress(lines::add).start();
         MongoClient client = MongoClients.create(small.url());
@@ -354,7 +354,7 @@ class ClusterFormationIT {
   }
 
   @Test
-  void aMongodThatDiesIsReportedWithItsLastWords(@TempDir Path cache) throws Exception {
+  void reportsFailedMongodWithLastLogLines(@TempDir Path cache) throws Exception {
     try (Testbed small = small(cache).withoutRouters().start()) {
       CompletableFuture<ProcessFailure> death = new CompletableFuture<>();
       small.onProcessDeath(death::complete);
@@ -373,9 +373,9 @@ class ClusterFormationIT {
   }
 
   @Test
-  void endingTheProcessAtAnyPointOfTheStartEndsEveryServer(@TempDir Path cache) throws Exception {
+  void terminatedProcessStopsAllServers(@TempDir Path cache) throws Exception {
     for (String at : List.of("starting", "forming", "ready")) {
-      Process owner = runApart(cache, at);
+      Process owner = startSeparateProcess(cache, at);
       owner.destroy(); // SIGTERM has the same effect as Ctrl-C
       assertThat(owner.waitFor(30, TimeUnit.SECONDS)).isTrue();
       assertThat(serversIn(cache)).describedAs("servers after ending it when " + at).isEmpty();
@@ -384,9 +384,8 @@ class ClusterFormationIT {
   }
 
   @Test
-  void killingTheProcessEndsEveryServerAndTheNextStartRemovesTheirData(@TempDir Path cache)
-      throws Exception {
-    Process owner = runApart(cache, "ready");
+  void killedProcessStopsServersAndAllowsNextStart(@TempDir Path cache) throws Exception {
+    Process owner = startSeparateProcess(cache, "ready");
     List<ProcessHandle> left = serversIn(cache);
     assertThat(left).hasSize(2);
     owner.destroyForcibly().waitFor();
@@ -404,8 +403,8 @@ class ClusterFormationIT {
   }
 
   @Test
-  void anotherProcessCanStopIt(@TempDir Path cache) throws Exception {
-    Process owner = runApart(cache, "ready");
+  void anotherProcessCanStopTestbed(@TempDir Path cache) throws Exception {
+    Process owner = startSeparateProcess(cache, "ready");
     RunningTestbed running = RunningTestbed.all(cache).get(0);
     assertThat(running.ownerPid()).isEqualTo(owner.pid());
     running.stop();
@@ -453,7 +452,7 @@ class ClusterFormationIT {
   }
 
   /** Starts {@link KeepRunning}, and waits until its output reports the given point. */
-  private static Process runApart(Path cache, String until) throws IOException {
+  private static Process startSeparateProcess(Path cache, String until) throws IOException {
     Process process =
         new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),

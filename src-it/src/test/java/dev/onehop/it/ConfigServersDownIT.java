@@ -52,7 +52,7 @@ class ConfigServersDownIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   @Test
-  void operationsGoOnAsWithTheOfficialClient() throws IOException, InterruptedException {
+  void operationsContinueWithoutConfigServers() throws IOException, InterruptedException {
     try (Testbed testbed = Testbed.builder(Topology.named("us-2014")).start()) {
       testbed.shardCollection(
           NAMESPACE,
@@ -87,11 +87,14 @@ class ConfigServersDownIT {
         } finally {
           signal("CONT", config);
         }
-        int oursThen = ours.done.get();
-        int theirsThen = theirs.done.get();
+        int oursAtResume = ours.done.get();
+        int theirsAtResume = theirs.done.get();
         await()
             .atMost(TIMEOUT)
-            .until(() -> ours.done.get() > oursThen + 300 && theirs.done.get() > theirsThen + 30);
+            .until(
+                () ->
+                    ours.done.get() > oursAtResume + 300
+                        && theirs.done.get() > theirsAtResume + 30);
 
         assertThat(theirs.stop()).isEmpty();
         assertThat(ours.stop()).isEmpty();
@@ -110,7 +113,7 @@ class ConfigServersDownIT {
   /** Each operation is on another collection. Only the first one waits for the config servers. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
-  void anApplicationThatStartsMeanwhileGoesOverAnyMongos(RoutingMode mode)
+  void newClientUsesAnyMongosWithoutConfigServers(RoutingMode mode)
       throws IOException, InterruptedException {
     try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
       for (int i = 0; i < COLLECTIONS; i++) {

@@ -26,7 +26,7 @@ class ConsumeIT {
   private Path out;
   private int exitCode;
   private String printed = "";
-  private String complaints = "";
+  private String errorOutput = "";
   private JsonNode results;
 
   @BeforeAll
@@ -59,7 +59,7 @@ class ConsumeIT {
                 "--out",
                 out.toString());
     printed = stdout.toString();
-    complaints = stderr.toString();
+    errorOutput = stderr.toString();
     results = new ObjectMapper().readTree(out.resolve("results.json").toFile());
   }
 
@@ -77,8 +77,8 @@ class ConsumeIT {
   }
 
   @Test
-  void everyRowCameOnceAndInOrder() {
-    assertThat(complaints).isEmpty();
+  void receivesEveryRowOnceAndInOrder() {
+    assertThat(errorOutput).isEmpty();
     assertThat(exitCode).isZero();
     assertThat(results.path("run").path("complete").asBoolean()).isTrue();
     assertThat(points("drain")).hasSize(2);
@@ -96,7 +96,7 @@ class ConsumeIT {
   }
 
   @Test
-  void lagsAreOfTheMeasuredRows() {
+  void lagsAreOfMeasuredRows() {
     for (String kind : List.of("live", "idle-shard")) {
       for (JsonNode point : points(kind)) {
         assertThat(point.path("lag").path("count").asLong())
@@ -109,7 +109,7 @@ class ConsumeIT {
   }
 
   @Test
-  void theTableAndTheReportAreThere() throws Exception {
+  void writesTableAndReport() throws Exception {
     assertThat(printed).contains("rows/s/core", "Results: ", "Report: ");
     assertThat(Files.readString(out.resolve("report.html")))
         .contains("OneHop consume: single-host");

@@ -104,7 +104,7 @@ class CopyApplyIT {
    * closed once and started again.
    */
   @Test
-  void randomChangesOfReplicaSetsGiveTheSameBytes(RealMongod one, RealMongod other)
+  void randomChangesOfReplicaSetsProduceSameBytes(RealMongod one, RealMongod other)
       throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
@@ -142,8 +142,7 @@ class CopyApplyIT {
    * server to send.
    */
   @Test
-  void filtersTransformationsAndNamesAreThoseOfTheCopy(RealMongod one, RealMongod other)
-      throws Exception {
+  void appliesFiltersTransformationsAndRenames(RealMongod one, RealMongod other) throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       MongoDatabase at = source.getDatabase("d");
@@ -188,7 +187,7 @@ class CopyApplyIT {
         assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
         assertThat(names(there)).containsExactlyInAnyOrder("b", "filtered", "changed", "large");
       }
-      onlySomeOperations(one.url(), other.url(), source, destination);
+      assertOnlySelectedOperationsAreApplied(one.url(), other.url(), source, destination);
     }
   }
 
@@ -197,7 +196,7 @@ class CopyApplyIT {
    * it drops, therefore stay at the destination. This includes a document that was updated before
    * its delete. The applier may then look for the document at the source and find none.
    */
-  private void onlySomeOperations(
+  private void assertOnlySelectedOperationsAreApplied(
       String from, String to, MongoClient source, MongoClient destination)
       throws InterruptedException {
     MongoCollection<Document> kept = source.getDatabase("kept").getCollection("docs");
@@ -235,7 +234,7 @@ class CopyApplyIT {
    * a second index, or is removed.
    */
   @Test
-  void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata(RealMongod one, RealMongod other)
+  void uniqueValuesMoveBetweenDocumentsAfterMetadataChange(RealMongod one, RealMongod other)
       throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
@@ -304,7 +303,7 @@ class CopyApplyIT {
    * document. It keeps this value, so the copy ends with an error.
    */
   @Test
-  void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy(RealMongod one, RealMongod other)
+  void copyFailsOnConflictingDestinationDocument(RealMongod one, RealMongod other)
       throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
@@ -341,7 +340,7 @@ class CopyApplyIT {
    */
   @Test
   @Tag("nightly")
-  void valuesOfUniqueIndexesChangeHandsAtRandom(RealMongod one, RealMongod other) throws Exception {
+  void uniqueValuesMoveBetweenDocumentsAtRandom(RealMongod one, RealMongod other) throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       int count = 12;
@@ -356,17 +355,17 @@ class CopyApplyIT {
       MongoCollection<Document> docs = source.getDatabase("d").getCollection("docs");
       BsonTimestamp start = now(source);
       Random random = new Random(SEED);
-      changeHands(docs, random, count);
+      moveUniqueValues(docs, random, count);
       Process killed = CopyApplyMain.start(one.url(), other.url(), "d", start);
       try {
         await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(start) > 0);
-        changeHands(docs, random, count);
+        moveUniqueValues(docs, random, count);
       } finally {
         killed.destroyForcibly();
       }
-      changeHands(docs, random, count);
+      moveUniqueValues(docs, random, count);
       try (Running running = new Running(one.url(), other.url(), "d", start)) {
-        changeHands(docs, random, count);
+        moveUniqueValues(docs, random, count);
         assertThat(running.finish()).isGreaterThan(start);
       }
       assertThat(failures).isEmpty();
@@ -376,7 +375,7 @@ class CopyApplyIT {
     }
   }
 
-  private static void changeHands(MongoCollection<Document> docs, Random random, int count) {
+  private static void moveUniqueValues(MongoCollection<Document> docs, Random random, int count) {
     for (int n = 0; n < 60; n++) {
       String field = random.nextBoolean() ? "u" : "v";
       Document one = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
@@ -407,7 +406,7 @@ class CopyApplyIT {
 
   /** The same case as for unique indexes, with a unique shard key. */
   @Test
-  void valuesOfAUniqueShardKeyChangeHandsBehindAChangeOfMetadata() throws Exception {
+  void uniqueShardKeysMoveBetweenDocumentsAfterMetadataChange() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
         MongoClient destination = MongoClients.create(to.url())) {
       MongoDatabase at = source.getDatabase("k");
@@ -478,7 +477,7 @@ class CopyApplyIT {
    * until after the end of its leases.
    */
   @Test
-  void shardedClustersWithMovingRangesAndLostProcesses() throws Exception {
+  void shardedClustersStayEqualDespiteMovesAndKills() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
         MongoClient destination = MongoClients.create(to.url())) {
       BsonDocument byPlace = BsonDocument.parse("{k: 1}");
@@ -535,7 +534,7 @@ class CopyApplyIT {
    * shard key.
    */
   @Test
-  void anIdMayGetAnEqualValueOfAnotherType(RealMongod one) throws Exception {
+  void idMayChangeToEqualValueOfAnotherType(RealMongod one) throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(to.url())) {
       to.shardHashedCollection("t.docs", BsonDocument.parse("{_id: 'hashed'}"), 4);
@@ -560,7 +559,7 @@ class CopyApplyIT {
 
   /** Late writes of a lane's old owner fail, whether they go to one shard or to both. */
   @Test
-  void whoIsShutOutWritesNothing() {
+  void fencedWriterCannotWrite() {
     try (var old = reactive(to.url());
         var later = reactive(to.url());
         MongoClient destination = MongoClients.create(to.url())) {
@@ -588,7 +587,7 @@ class CopyApplyIT {
    * of the fence rises, and accepts documents later.
    */
   @Test
-  void whoIsShutOutWritesNothingToAShardThatComesLater() throws InterruptedException {
+  void fencedWriterCannotWriteToLaterShard() throws InterruptedException {
     try (var old = reactive(to.url());
         var later = reactive(to.url());
         MongoClient destination = MongoClients.create(to.url())) {
@@ -647,7 +646,7 @@ class CopyApplyIT {
 
   /** An application or an operator changes metadata while documents are written. */
   @Test
-  void metadataChangesComeOnceAndDropsOfOldHomesAreNone() throws Exception {
+  void appliesMetadataChangesOnceAndIgnoresMovePrimaryDrops() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
         MongoClient destination = MongoClients.create(to.url())) {
       MongoDatabase at = source.getDatabase("m");
@@ -698,13 +697,13 @@ class CopyApplyIT {
             .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
         // The database moves to each other shard, and then back to its first primary shard.
-        List<String> homes = new ArrayList<>(from.shardHosts().keySet());
+        List<String> primaryShards = new ArrayList<>(from.shardHosts().keySet());
         String first = PrimaryShards.of(from, "m");
-        homes.remove(first);
-        homes.add(first);
-        for (String home : homes) {
-          PrimaryShards.move(from, "m", home);
-          at.getCollection("home").insertOne(new Document("_id", home));
+        primaryShards.remove(first);
+        primaryShards.add(first);
+        for (String primaryShard : primaryShards) {
+          PrimaryShards.move(from, "m", primaryShard);
+          at.getCollection("home").insertOne(new Document("_id", primaryShard));
         }
         at.getCollection("again").drop();
         at.getCollection("again").insertOne(new Document("_id", "anew"));

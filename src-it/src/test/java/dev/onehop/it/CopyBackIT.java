@@ -146,7 +146,7 @@ class CopyBackIT {
 
   @Test
   @Tag("nightly")
-  void operationsThatAreNotAppliedAreCounted() throws InterruptedException {
+  void countsOperationsNotYetApplied() throws InterruptedException {
     three.shardCollection(
         "behind.docs", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(200, 400));
     MongoCollection<Document> docs = from.getDatabase("behind").getCollection("docs");
@@ -191,7 +191,7 @@ class CopyBackIT {
   }
 
   @Test
-  void aUserWhoMayNotReadOplogsIsToldThatOperationsAreNotCounted() throws Exception {
+  void reportsUnknownLagWithoutOplogPrivilege() throws Exception {
     try (RealMongod set = RealMongod.startWithAuthentication();
         MongoClient admin =
             MongoClients.create(CopyIT.as(set, RealMongod.ADMIN, RealMongod.PASSWORD))) {
@@ -243,7 +243,7 @@ class CopyBackIT {
 
   /** Change streams do not report time series, so the copy needs another way to find new ones. */
   @Test
-  void timeSeriesThatAreCreatedMeanwhileAreCopied() throws Exception {
+  void copiesTimeSeriesCreatedDuringCopy() throws Exception {
     MongoDatabase source = from.getDatabase("series");
     MongoDatabase copied = to.getDatabase("series2");
     createSeries(source, "first", 0, 300);
@@ -295,7 +295,7 @@ class CopyBackIT {
    * continues after that document is removed.
    */
   @Test
-  void aCopyOfALateSeriesGoesOnAfterItsLastIndexFailed() throws Exception {
+  void resumesTimeSeriesCopyAfterIndexFailure() throws Exception {
     MongoDatabase source = from.getDatabase("indexed");
     MongoDatabase copied = to.getDatabase("indexed");
     source
@@ -325,7 +325,7 @@ class CopyBackIT {
     return ClusterCopy.builder(from, to).job(job).lease(Duration.ofSeconds(2)).reverse();
   }
 
-  private static void refused(ClusterCopy.Builder builder, String why) {
+  private static void assertRefused(ClusterCopy.Builder builder, String why) {
     assertThatThrownBy(
             () -> {
               try (ClusterCopy copy = builder.build()) {
@@ -347,7 +347,7 @@ class CopyBackIT {
   }
 
   @Test
-  void whatChangesAfterFinishComesBack() throws Exception {
+  void reverseCopyAppliesChangesAfterFinish() throws Exception {
     three.shardCollection("go.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(200, 400));
     MongoDatabase old = from.getDatabase("go");
     old.getCollection("ranged", BsonDocument.class).insertMany(CopyIT.documents(DOCUMENTS));
@@ -360,11 +360,11 @@ class CopyBackIT {
     old.getCollection("plain")
         .createIndex(new Document("when", 1), new IndexOptions().expireAfter(30L, TimeUnit.DAYS));
     old.getCollection("dropped").insertOne(new Document("_id", 1));
-    refused(reverse("go", two.url(), three.url()), "the source has no job go");
+    assertRefused(reverse("go", two.url(), three.url()), "the source has no job go");
     try (Running there = new Running(following("go").rename("go", "gone"))) {
       try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "go")) {
         await(there, control, phase(CopyPhase.INCREMENTAL));
-        refused(reverse("go", two.url(), three.url()), "was not finished");
+        assertRefused(reverse("go", two.url(), three.url()), "was not finished");
         old.getCollection("ranged").deleteOne(new Document("n", 7));
       }
       finish(there, two.url(), "go");
@@ -389,7 +389,7 @@ class CopyBackIT {
         assertThat(back.copy.progress().eventsApplied()).isBetween(1L, DOCUMENTS - 1L);
       }
       now.getCollection("ranged").updateMany(Filters.lt("n", 50), Updates.inc("k", 1));
-      refused(reverse("go", two.url(), three.url()), "in phase INCREMENTAL: resume it");
+      assertRefused(reverse("go", two.url(), three.url()), "in phase INCREMENTAL: resume it");
       try (Running again = new Running(reverse("go", two.url(), three.url()).begin(Begin.RESUME))) {
         await(again, control, behind(0));
         now.getCollection("plain").insertOne(new Document("_id", "last").append("n", 99_999));
@@ -398,15 +398,15 @@ class CopyBackIT {
       }
     }
     CopyIT.assertSame(now, old);
-    refused(reverse("go", two.url(), three.url()), "was reversed already");
+    assertRefused(reverse("go", two.url(), three.url()), "was reversed already");
 
     // The third copy has the first direction again.
     old.getCollection("plain").deleteOne(new Document("_id", "last"));
     old.getCollection("ranged").insertOne(new Document("_id", "forth"));
     to.getDatabase("elsewhere").getCollection("docs").insertOne(new Document("_id", "go"));
-    try (Running forth = new Running(reverse("go", three.url(), two.url()))) {
-      finish(forth, two.url(), "go");
-      assertThat(forth.copy.progress().notes())
+    try (Running forward = new Running(reverse("go", three.url(), two.url()))) {
+      finish(forward, two.url(), "go");
+      assertThat(forward.copy.progress().notes())
           .anyMatch(note -> note.startsWith("the destination has had 1 inserts"));
     }
     CopyIT.assertSame(old, now);
@@ -438,7 +438,7 @@ class CopyBackIT {
 
   @Test
   @Tag("nightly")
-  void whatCannotBeReversedIsRefused() throws Exception {
+  void rejectsCopiesThatCannotBeReversed() throws Exception {
     try (RealMongod set = RealMongod.startWithOplog(16);
         RealMongod other = RealMongod.start();
         MongoClient client = MongoClients.create(set.url())) {
@@ -457,8 +457,9 @@ class CopyBackIT {
           finish(running, set.url(), job);
         }
       }
-      refused(reverse("filtered", set.url(), three.url()), "left out or changed");
-      refused(reverse("short", set.url(), other.url()), "the job short has copied another cluster");
+      assertRefused(reverse("filtered", set.url(), three.url()), "left out or changed");
+      assertRefused(
+          reverse("short", set.url(), other.url()), "the job short has copied another cluster");
       assertThatThrownBy(
               () -> reverse("short", set.url(), three.url()).include(List.of("a")).build())
           .isInstanceOf(IllegalArgumentException.class);
@@ -487,7 +488,7 @@ class CopyBackIT {
                         .compareTo(finished)
                     > 0;
               });
-      refused(reverse("short", set.url(), three.url()), "no longer has all changes");
+      assertRefused(reverse("short", set.url(), three.url()), "no longer has all changes");
       assertThat(
               from.getDatabase(ClusterCopy.STATE_DATABASE)
                   .getCollection("jobs")
@@ -497,7 +498,7 @@ class CopyBackIT {
   }
 
   @Test
-  void documentsAreReadInTheOrderOfAnIndex() throws Exception {
+  void readsDocumentsInIndexOrder() throws Exception {
     MongoDatabase ordered = from.getDatabase("ordered");
     three.shardCollection(
         "ordered.moving", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(200, 400));
@@ -527,13 +528,13 @@ class CopyBackIT {
         new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));
     moving.insertOne(
         new Document("_id", "last").append("k", new MaxKey()).append("n", new MinKey()));
-    AtomicBoolean going = new AtomicBoolean(true);
+    AtomicBoolean active = new AtomicBoolean(true);
     AtomicInteger moved = new AtomicInteger();
     CompletableFuture<Void> moves =
         CompletableFuture.runAsync(
             () -> {
               List<String> shards = new ArrayList<>(three.shardHosts().keySet());
-              for (int i = 0; going.get(); i++) {
+              for (int i = 0; active.get(); i++) {
                 three.moveRange(
                     "ordered.moving", BsonDocument.parse("{_id: 200}"), shards.get(i % 3));
                 moved.incrementAndGet();
@@ -543,7 +544,7 @@ class CopyBackIT {
         CompletableFuture.runAsync(
             () -> {
               Random random = new Random(6);
-              while (going.get()) {
+              while (active.get()) {
                 // Some documents get an earlier place in the index, which the copy has read
                 // already.
                 moving.updateOne(
@@ -563,12 +564,12 @@ class CopyBackIT {
       try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "ordered")) {
         await(running, control, phase(CopyPhase.INCREMENTAL));
       }
-      going.set(false);
+      active.set(false);
       CompletableFuture.allOf(moves, writes).join();
       finish(running, two.url(), "ordered");
       done = running.copy.progress();
     } finally {
-      going.set(false);
+      active.set(false);
     }
     CopyIT.assertSame(ordered, to.getDatabase("ordered"));
     assertThat(done.notes())
@@ -590,7 +591,7 @@ class CopyBackIT {
   }
 
   @Test
-  void indexesThatDoNotHaveEachDocumentOnceAreRefused() {
+  void rejectsOrderByUnsuitableIndex() {
     MongoCollection<Document> docs = from.getDatabase("indexed").getCollection("docs");
     docs.insertOne(new Document("_id", 1).append("many", List.of(1, 2)).append("s", "text"));
     docs.createIndex(new Document("a", 1), new IndexOptions().name("sparse").sparse(true));
@@ -615,7 +616,7 @@ class CopyBackIT {
             "hash", "does not keep the order",
             "collated", "has a collation",
             "other", "no collection has the index other");
-    reasons.forEach((index, why) -> refused(following("indexed").orderBy(index), why));
+    reasons.forEach((index, why) -> assertRefused(following("indexed").orderBy(index), why));
     assertThat(to.getDatabase("indexed").listCollectionNames()).isEmpty();
     assertThatThrownBy(
             () ->

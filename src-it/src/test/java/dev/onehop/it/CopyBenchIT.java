@@ -25,7 +25,7 @@ class CopyBenchIT {
   private static final long CHANGES = 1_000;
 
   @Test
-  void bothToolsCopyEverythingAndAreMeasured(@TempDir Path folder) throws Exception {
+  void measuresCopiesOfBothTools(@TempDir Path folder) throws Exception {
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     Path out = folder.resolve("run");
     StringWriter stderr = new StringWriter();

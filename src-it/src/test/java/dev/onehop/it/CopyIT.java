@@ -7,25 +7,43 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.ReplaceOptions;
+import dev.onehop.cli.OneHopCommand;
 import dev.onehop.copy.ClusterCopy;
+import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
 import dev.onehop.wire.RealTime;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -44,6 +62,8 @@ import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.bson.types.Decimal128;
+import org.bson.types.MaxKey;
+import org.bson.types.MinKey;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -183,9 +203,8 @@ class CopyIT {
         });
   }
 
-  private static java.util.Set<BsonDocument> without(
-      Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
-    java.util.Set<BsonDocument> rest = new java.util.HashSet<>(all.keySet());
+  private static Set<BsonDocument> without(Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
+    Set<BsonDocument> rest = new HashSet<>(all.keySet());
     rest.removeAll(those.keySet());
     return rest;
   }
@@ -204,7 +223,7 @@ class CopyIT {
   }
 
   @Test
-  void everyKindOfCollectionComesAsItIs() throws InterruptedException {
+  void copiesEveryKindOfCollection() throws InterruptedException {
     MongoDatabase shop = from.getDatabase("shop");
     three.shardCollection(
         "shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
@@ -216,14 +235,11 @@ class CopyIT {
     shop.getCollection("plain")
         .createIndex(
             new Document("k", 1).append("n", -1),
-            new com.mongodb.client.model.IndexOptions()
+            new IndexOptions()
                 .unique(true)
                 .partialFilterExpression(Document.parse("{n: {$gte: 0}}")));
     shop.getCollection("hashed")
-        .createIndex(
-            new Document("when", 1),
-            new com.mongodb.client.model.IndexOptions()
-                .expireAfter(30L, java.util.concurrent.TimeUnit.DAYS));
+        .createIndex(new Document("when", 1), new IndexOptions().expireAfter(30L, TimeUnit.DAYS));
     shop.runCommand(
         Document.parse(
             "{create: 'checked', validator: {n: {$type: 'int'}}, validationLevel: 'moderate',"
@@ -231,8 +247,7 @@ class CopyIT {
     shop.getCollection("checked")
         .createIndex(
             new Document("n", 1),
-            new com.mongodb.client.model.IndexOptions()
-                .collation(com.mongodb.client.model.Collation.builder().locale("simple").build()));
+            new IndexOptions().collation(Collation.builder().locale("simple").build()));
     insert(
         "shop.checked",
         IntStream.range(0, 1_000)
@@ -294,7 +309,7 @@ class CopyIT {
 
   @Test
   @Tag("nightly") // CopySoakIT covers this, too
-  void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
+  void repeatedlyKilledCopyEqualsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 2);
     MongoDatabase busy = from.getDatabase("busy");
     three.shardCollection(
@@ -306,11 +321,11 @@ class CopyIT {
     busy.getCollection("plain")
         .createIndex(
             new Document("n", 1),
-            new com.mongodb.client.model.IndexOptions()
+            new IndexOptions()
                 .unique(true)
                 .partialFilterExpression(Document.parse("{n: {$exists: true}}")));
     AtomicInteger moves = new AtomicInteger();
-    List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
+    List<Throwable> failures = new CopyOnWriteArrayList<>();
     AtomicInteger running = new AtomicInteger(1);
     List<Thread> threads = new ArrayList<>();
     threads.add(new Thread(() -> move(three, "busy.ranged", running, moves, failures)));
@@ -319,26 +334,25 @@ class CopyIT {
       Random random = new Random(i);
       threads.add(new Thread(() -> write(busy, random, running, failures)));
     }
-    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Path log = Files.createTempFile("onehop-copy", ".log");
     Random random = new Random(7);
     Process frozen = null;
     Process process =
         CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.NEW, true, log);
     try {
       threads.forEach(Thread::start);
-      dev.onehop.copy.CopyControl control =
-          dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "busy");
+      CopyControl control = CopyControl.connect(two.url(), settings -> {}, "busy");
       // Until the copy has begun, there is no job, and the status is an error.
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(2))
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
           .ignoreExceptions()
           .until(() -> control.status().containsKey("phase"));
       List<String> phases = List.of("STRUCTURE", "FULL", "FULL", "INCREMENTAL");
       for (int kill = 0; kill < kills; kill++) {
         long term = kill + 1L;
         CopyPhase least = CopyPhase.valueOf(phases.get((kill * phases.size() + 3) / kills));
-        org.awaitility.Awaitility.await()
-            .atMost(java.time.Duration.ofMinutes(5))
+        Awaitility.await()
+            .atMost(Duration.ofMinutes(5))
             .until(
                 () -> {
                   BsonDocument status = control.status();
@@ -347,8 +361,8 @@ class CopyIT {
                           >= 0;
                 });
         if (least == CopyPhase.FULL && kill % 2 == 0) {
-          org.awaitility.Awaitility.await()
-              .atMost(java.time.Duration.ofMinutes(5))
+          Awaitility.await()
+              .atMost(Duration.ofMinutes(5))
               .until(
                   () ->
                       control
@@ -358,7 +372,7 @@ class CopyIT {
                               .longValue()
                           > 0);
         } else {
-          RealTime.pass(java.time.Duration.ofMillis(random.nextInt(3_000)));
+          RealTime.pass(Duration.ofMillis(random.nextInt(3_000)));
         }
         System.err.println("killed at " + control.status());
         if (kill == (kills - 1) / 2) {
@@ -371,15 +385,15 @@ class CopyIT {
         process =
             CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
       }
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(5))
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(5))
           .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
-      RealTime.pass(java.time.Duration.ofSeconds(2));
+      RealTime.pass(Duration.ofSeconds(2));
       if (frozen != null) {
         signal(frozen, "-CONT");
-        assertThat(frozen.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+        assertThat(frozen.waitFor(2, TimeUnit.MINUTES)).isTrue();
         assertThat(frozen.exitValue()).isEqualTo(1);
-        assertThat(java.nio.file.Files.readString(log)).contains("has taken the job over");
+        assertThat(Files.readString(log)).contains("has taken the job over");
       }
       running.set(0);
       for (Thread thread : threads) {
@@ -387,8 +401,8 @@ class CopyIT {
       }
       control.finish();
       control.close();
-      assertThat(process.waitFor(5, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
-      List<String> lines = java.nio.file.Files.readAllLines(log);
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
+      List<String> lines = Files.readAllLines(log);
       System.err.println(moves + " moves, " + lines.get(lines.size() - 1));
       assertThat(process.exitValue()).as("%s", lines).isZero();
       assertThat(failures).isEmpty();
@@ -400,13 +414,13 @@ class CopyIT {
       if (frozen != null) {
         frozen.destroyForcibly();
       }
-      java.nio.file.Files.delete(log);
+      Files.delete(log);
     }
   }
 
   @Tag("full")
   @Test
-  void aShardKeyMayLieInsideTheId() throws Exception {
+  void shardKeyMayBePartOfId() throws Exception {
     MongoDatabase source = from.getDatabase("inside");
     List<BsonDocument> points =
         IntStream.of(300, 700).mapToObj(h -> new BsonDocument("_id.h", new BsonInt32(h))).toList();
@@ -420,20 +434,17 @@ class CopyIT {
     for (String name : names) {
       insert("inside." + name, IntStream.range(0, 400).mapToObj(CopyIT::inside).toList());
     }
-    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Path log = Files.createTempFile("onehop-copy", ".log");
     Process process =
         CopyMain.start(three.url(), two.url(), "inside", ClusterCopy.Begin.NEW, true, log);
-    try (dev.onehop.copy.CopyControl control =
-        dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "inside")) {
+    try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "inside")) {
       AtomicInteger next = new AtomicInteger(400);
       Random random = new Random(1);
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(1))
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(1))
           .until(
               () -> {
-                assertThat(process.isAlive())
-                    .as("%s", java.nio.file.Files.readString(log))
-                    .isTrue();
+                assertThat(process.isAlive()).as("%s", Files.readString(log)).isTrue();
                 for (String name : names) {
                   changeInside(source.getCollection(name, BsonDocument.class), next, random);
                 }
@@ -447,15 +458,15 @@ class CopyIT {
       if (process.isAlive()) {
         control.finish();
       }
-      assertThat(process.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
-      assertThat(process.exitValue()).as("%s", java.nio.file.Files.readString(log)).isZero();
+      assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+      assertThat(process.exitValue()).as("%s", Files.readString(log)).isZero();
       assertSame(source, to.getDatabase("inside"));
       Printed verified =
           onehop("verify", "--from", three.url(), "--to", two.url(), "--include", "inside");
       assertThat(verified.exitCode()).as(verified.err()).isZero();
     } finally {
       process.destroyForcibly();
-      java.nio.file.Files.delete(log);
+      Files.delete(log);
     }
   }
 
@@ -511,17 +522,16 @@ class CopyIT {
     source.runCommand(Document.parse("{create: 'size', capped: true, size: 65536}"));
     AtomicInteger last = new AtomicInteger();
     fill(source, last, 700);
-    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Path log = Files.createTempFile("onehop-copy", ".log");
     Process first =
         CopyMain.start(three.url(), two.url(), database, ClusterCopy.Begin.NEW, true, log);
     Process process = first;
-    try (dev.onehop.copy.CopyControl control =
-        dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, database)) {
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(2))
+    try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, database)) {
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
-                assertThat(first.isAlive()).as("%s", java.nio.file.Files.readString(log)).isTrue();
+                assertThat(first.isAlive()).as("%s", Files.readString(log)).isTrue();
                 changeCapped(source, last, random);
                 return phase(control).equals("INCREMENTAL");
               });
@@ -542,14 +552,14 @@ class CopyIT {
         others.clear();
       }
       control.proceed();
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(2))
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
           .until(() -> to.getDatabase(database).getCollection("others").countDocuments() > 2_000);
       process.destroyForcibly().waitFor();
       process =
           CopyMain.start(three.url(), two.url(), database, ClusterCopy.Begin.RESUME, true, log);
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofMinutes(2))
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 changeCapped(source, last, random);
@@ -557,8 +567,8 @@ class CopyIT {
                     && phase(control).equals("INCREMENTAL");
               });
       control.finish();
-      assertThat(process.waitFor(5, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
-      List<String> lines = java.nio.file.Files.readAllLines(log);
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
+      List<String> lines = Files.readAllLines(log);
       assertThat(process.exitValue()).as("%s", lines).isZero();
       System.err.printf("%s: %d inserted, %s%n", database, last.get(), lines.get(lines.size() - 1));
       for (String name : List.of("most", "size", "later")) {
@@ -570,12 +580,12 @@ class CopyIT {
       assertSame(source, to.getDatabase(database));
     } finally {
       process.destroyForcibly();
-      java.nio.file.Files.delete(log);
+      Files.delete(log);
     }
   }
 
   /** The phase of a job; empty before the job has begun. */
-  private static String phase(dev.onehop.copy.CopyControl control) throws InterruptedException {
+  private static String phase(CopyControl control) throws InterruptedException {
     try {
       return control.status().getString("phase", new BsonString("")).getValue();
     } catch (CopyException notYet) {
@@ -630,7 +640,7 @@ class CopyIT {
 
   @Tag("full")
   @Test
-  void replicaSetsAndShardedClustersComeToEachOther(RealMongod set, RealMongod other)
+  void copiesBetweenReplicaSetsAndShardedClusters(RealMongod set, RealMongod other)
       throws Exception {
     try (MongoClient client = MongoClients.create(set.url());
         MongoClient last = MongoClients.create(other.url())) {
@@ -684,19 +694,19 @@ class CopyIT {
   record Printed(int exitCode, String out, String err) {}
 
   static Printed onehop(String... arguments) {
-    java.io.StringWriter out = new java.io.StringWriter();
-    java.io.StringWriter err = new java.io.StringWriter();
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
     int exitCode =
-        dev.onehop.cli.OneHopCommand.commandLine()
-            .setOut(new java.io.PrintWriter(out))
-            .setErr(new java.io.PrintWriter(err))
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
             .execute(arguments);
     return new Printed(exitCode, out.toString(), err.toString());
   }
 
   @Tag("full")
   @Test
-  void theCommandCopiesAndTellsHowFarItCame() throws Exception {
+  void commandCopiesAndReportsProgress() throws Exception {
     insert("command.docs", documents(1_000));
     Printed done =
         onehop(
@@ -713,26 +723,26 @@ class CopyIT {
             "structure,full,indexes",
             "--json");
     assertThat(done.exitCode()).as(done.err()).isZero();
-    Document told = Document.parse(done.out());
-    assertThat(told.getString("phase")).isEqualTo("done");
-    assertThat(told.getInteger("documentsDone")).isEqualTo(1_003);
-    assertThat(told.getInteger("rangesReadAgain")).isZero();
-    assertThat(told.get("seconds", Document.class))
+    Document reported = Document.parse(done.out());
+    assertThat(reported.getString("phase")).isEqualTo("done");
+    assertThat(reported.getInteger("documentsDone")).isEqualTo(1_003);
+    assertThat(reported.getInteger("rangesReadAgain")).isZero();
+    assertThat(reported.get("seconds", Document.class))
         .containsOnlyKeys("start", "structure", "full", "indexes", "finish");
-    assertThat(told.getDouble("documentsPerSecond")).isPositive();
+    assertThat(reported.getDouble("documentsPerSecond")).isPositive();
     assertSame(from.getDatabase("command"), to.getDatabase("command"));
     Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command", "--json");
     Document stored = Document.parse(status.out());
     assertThat(stored.getString("phase")).isEqualTo("DONE");
     assertThat(stored.get("progress", Document.class).get("seconds", Document.class).keySet())
-        .isEqualTo(told.get("seconds", Document.class).keySet());
+        .isEqualTo(reported.get("seconds", Document.class).keySet());
     assertThat(onehop("copy", "status", "--to", two.url(), "--job", "command").out())
         .containsPattern("job +\"command\"\nphase +\"DONE\"");
 
-    for (String ask : List.of("pause", "finish")) {
-      Printed asked = onehop("copy", ask, "--to", two.url(), "--job", "command");
-      assertThat(asked.exitCode()).isZero();
-      assertThat(asked.err().contains("is paused")).isEqualTo(ask.equals("finish"));
+    for (String action : List.of("pause", "finish")) {
+      Printed outcome = onehop("copy", action, "--to", two.url(), "--job", "command");
+      assertThat(outcome.exitCode()).isZero();
+      assertThat(outcome.err().contains("is paused")).isEqualTo(action.equals("finish"));
     }
 
     Printed again =
@@ -766,7 +776,7 @@ class CopyIT {
   }
 
   @Test
-  void aJobThatNoProcessRunsIsNotFinished() {
+  void rejectsFinishOfJobWithoutProcess() {
     MongoCollection<Document> jobs =
         to.getDatabase(ClusterCopy.STATE_DATABASE).getCollection("jobs");
     Instant now = Instant.now();
@@ -786,9 +796,9 @@ class CopyIT {
           .isEqualToNormalizingNewlines(
               "onehop: no process runs the job %s now: it finishes after 'copy --resume'\n"
                   .formatted(job));
-      Printed goesOn = onehop("copy", "continue", "--to", two.url(), "--job", job);
-      assertThat(goesOn.exitCode()).isEqualTo(1);
-      assertThat(goesOn.err())
+      Printed continued = onehop("copy", "continue", "--to", two.url(), "--job", job);
+      assertThat(continued.exitCode()).isEqualTo(1);
+      assertThat(continued.err())
           .isEqualToNormalizingNewlines(
               "onehop: no process runs the job %s now: it continues after 'copy --resume'\n"
                   .formatted(job));
@@ -805,7 +815,7 @@ class CopyIT {
   }
 
   @Test
-  void whatCannotBeCopiedIsRefusedAndNothingIsWritten() {
+  void rejectsInvalidCopiesWithoutWriting() {
     insert("refused.docs", documents(10));
     assertThatThrownBy(() -> run(ClusterCopy.builder(three.url(), three.url()).job("same")))
         .isInstanceOf(CopyException.class)
@@ -841,7 +851,7 @@ class CopyIT {
   }
 
   @Test
-  void zonesComeIfTheDestinationHasShardsInThem() throws InterruptedException {
+  void copiesZonesWithShardsAtDestination() throws InterruptedException {
     MongoDatabase here = from.getDatabase("admin");
     MongoDatabase there = to.getDatabase("admin");
     here.runCommand(Document.parse("{addShardToZone: 'three', zone: 'EU'}"));
@@ -852,8 +862,8 @@ class CopyIT {
     for (String zone : List.of("EU", "NO")) {
       here.runCommand(
           new Document("updateZoneKeyRange", "zoned.docs")
-              .append("min", new Document("c", zone).append("_id", new org.bson.types.MinKey()))
-              .append("max", new Document("c", zone).append("_id", new org.bson.types.MaxKey()))
+              .append("min", new Document("c", zone).append("_id", new MinKey()))
+              .append("max", new Document("c", zone).append("_id", new MaxKey()))
               .append("zone", zone));
     }
     List<BsonDocument> documents = documents(1_000);
@@ -884,8 +894,7 @@ class CopyIT {
 
   @Tag("full")
   @Test
-  void fiveHundredCollectionsOfAShardedClusterComeToAReplicaSet(RealMongod set)
-      throws InterruptedException {
+  void copiesFiveHundredCollectionsToReplicaSet(RealMongod set) throws InterruptedException {
     MongoDatabase many = from.getDatabase("many");
     three.shardCollection("many.c0", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(50, 500));
     insert("many.c0", documents(DOCUMENTS));
@@ -911,7 +920,7 @@ class CopyIT {
 
   @Tag("full")
   @Test
-  void anEmptyClusterIsCopiedAndItsUsersAreNot() throws InterruptedException {
+  void copiesEmptyClusterWithoutUsers() throws InterruptedException {
     try (RealMongod set = RealMongod.startWithOplog(16);
         RealMongod other = RealMongod.startWithOplog(16);
         MongoClient source = MongoClients.create(set.url())) {
@@ -927,7 +936,7 @@ class CopyIT {
   }
 
   @Test
-  void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
+  void rejectsCopyLongerThanOplog() {
     try (RealMongod set = RealMongod.startWithOplog(16);
         MongoClient client = MongoClients.create(set.url())) {
       client
@@ -943,8 +952,7 @@ class CopyIT {
               () ->
                   run(
                       slow.phases(
-                          java.util.EnumSet.of(
-                              CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
+                          EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
           .isInstanceOf(CopyException.class)
           .hasMessageContaining(
               "will take about %d h, but the oplog of the source keeps changes only for"
@@ -955,7 +963,7 @@ class CopyIT {
 
   @Test
   @Timeout(value = 1, unit = TimeUnit.MINUTES)
-  void aDocumentThatTheDestinationRefusesEndsTheCopyWithItsError(RealMongod set, RealMongod other) {
+  void copyFailsIfDestinationRejectsDocument(RealMongod set, RealMongod other) {
     try (MongoClient source = MongoClients.create(set.url());
         MongoClient destination = MongoClients.create(other.url())) {
       source.getDatabase("refused").getCollection("docs").insertOne(new Document());
@@ -985,7 +993,7 @@ class CopyIT {
   }
 
   @Test
-  void allPrivilegesThatAreMissingAreNamedAtOnce() {
+  void reportsAllMissingPrivilegesTogether() {
     try (RealMongod set = RealMongod.startWithAuthentication();
         RealMongod other = RealMongod.startWithAuthentication()) {
       for (RealMongod each : List.of(set, other)) {
@@ -1025,14 +1033,13 @@ class CopyIT {
             "mongodb://"
                 + user
                 + ":"
-                + java.net.URLEncoder.encode(password, java.nio.charset.StandardCharsets.UTF_8)
-                    .replace("+", "%20")
+                + URLEncoder.encode(password, StandardCharsets.UTF_8).replace("+", "%20")
                 + "@");
   }
 
   @Tag("full")
   @Test
-  void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
+  void overwriteReplacesPreviousCopy() throws InterruptedException {
     insert("again.docs", documents(500));
     run(copy("again"));
     from.getDatabase("again")
@@ -1048,7 +1055,7 @@ class CopyIT {
   private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
 
   private static void signal(Process process, String signal)
-      throws java.io.IOException, InterruptedException {
+      throws IOException, InterruptedException {
     assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor())
         .isZero();
   }
@@ -1066,7 +1073,7 @@ class CopyIT {
       try {
         Document entry = entry(client, namespace);
         if (entry == null) {
-          RealTime.pass(java.time.Duration.ofMillis(200));
+          RealTime.pass(Duration.ofMillis(200));
           continue;
         }
         List<Document> chunks =
@@ -1081,12 +1088,12 @@ class CopyIT {
             chunk.get("min", Document.class).toBsonDocument(),
             shards.get(random.nextInt(shards.size())));
         moves.incrementAndGet();
-        RealTime.pass(java.time.Duration.ofMillis(300));
+        RealTime.pass(Duration.ofMillis(300));
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
         // A TestbedException is expected: the range cannot move now, or was split in the meantime.
-        if (!(e instanceof dev.onehop.testbed.TestbedException)) {
+        if (!(e instanceof TestbedException)) {
           failures.add(e);
           return;
         }
@@ -1110,7 +1117,7 @@ class CopyIT {
               collection.replaceOne(
                   one,
                   new Document("n", i).append("r", random.nextInt()),
-                  new com.mongodb.client.model.ReplaceOptions().upsert(true));
+                  new ReplaceOptions().upsert(true));
           case 3 -> collection.updateOne(one, new Document("$inc", new Document("c", 1)));
           default ->
               collection.updateOne(
@@ -1118,7 +1125,7 @@ class CopyIT {
                   new Document("$set", new Document("s.x", random.nextInt()))
                       .append("$unset", new Document("payload", 1)));
         }
-        RealTime.pass(java.time.Duration.ofMillis(5));
+        RealTime.pass(Duration.ofMillis(5));
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {

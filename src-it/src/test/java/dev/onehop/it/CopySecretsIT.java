@@ -49,7 +49,7 @@ class CopySecretsIT {
   }
 
   @Test
-  void passwordsAreKeptNowhere() throws Exception {
+  void passwordsAreNeitherStoredNorLogged() throws Exception {
     assertThat(RealMongod.PASSWORD).contains(SECRET);
     try (RealMongod source = RealMongod.startWithAuthentication();
         RealMongod destination = RealMongod.startWithAuthentication();

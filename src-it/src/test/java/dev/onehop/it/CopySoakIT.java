@@ -121,7 +121,7 @@ class CopySoakIT {
     }
   }
 
-  private void say(String line) {
+  private void print(String line) {
     long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
     System.err.printf("SOAK %d:%02d %s%n", seconds / 60, seconds % 60, line);
   }
@@ -186,7 +186,7 @@ class CopySoakIT {
               .getDocument("version"));
       var unused = primary.getDatabase("admin").runCommand(command);
     } catch (MongoException refused) {
-      say("movePrimary was refused: " + refused.getMessage().lines().findFirst().orElse(""));
+      print("movePrimary was refused: " + refused.getMessage().lines().findFirst().orElse(""));
       return false;
     }
     home().insertOne(new Document("_id", random.nextLong()).append("at", next));
@@ -252,8 +252,8 @@ class CopySoakIT {
   }
 
   @Test
-  void bothEndsAreEqualAfterAllThatCanHappen(@TempDir Path folder) throws Exception {
-    say("-Donehop.it.copy.soak.seed=" + SEED);
+  void clustersAreEqualAfterKillsAndFaults(@TempDir Path folder) throws Exception {
+    print("-Donehop.it.copy.soak.seed=" + SEED);
     prepare();
     Path log = folder.resolve("copy.log");
     Random random = new Random(SEED);
@@ -281,7 +281,7 @@ class CopySoakIT {
           awaitPhase(control, process, kill + 1L, least);
           RealTime.pass(Duration.ofMillis(random.nextInt(2_000)));
           assertThat(process.isAlive()).as(() -> text(log)).isTrue();
-          say("killed at " + control.status());
+          print("killed at " + control.status());
           process.destroyForcibly().waitFor();
           process = copy(ClusterCopy.Begin.RESUME, log);
         }
@@ -289,7 +289,7 @@ class CopySoakIT {
         assertThat(process.isAlive()).as(() -> text(log)).isTrue();
         RealTime.pass(Duration.ofSeconds(SECONDS));
       }
-      say("%s; source: %s; destination: %s".formatted(writes, atSource, atDestination));
+      print("%s; source: %s; destination: %s".formatted(writes, atSource, atDestination));
       control.finish();
       assertThat(process.waitFor(TIMEOUT.toMinutes(), TimeUnit.MINUTES))
           .as(() -> text(log))
@@ -297,14 +297,14 @@ class CopySoakIT {
     } finally {
       process.destroyForcibly();
     }
-    say(Files.readAllLines(log).get(Files.readAllLines(log).size() - 1));
+    print(Files.readAllLines(log).get(Files.readAllLines(log).size() - 1));
     assertThat(process.exitValue()).as(() -> text(log)).isZero();
     VerifyReport report =
         ClusterVerification.builder(source.url(), destination.url())
             .include(List.of(DATABASE))
             .build()
             .run();
-    say(report.toString());
+    print(report.toString());
     assertThat(report.isEqual()).as(report.toString()).isTrue();
     assertThat(report.compared()).isGreaterThan(DOCUMENTS);
     assertThat(writes.acknowledged()).isPositive();

@@ -93,7 +93,7 @@ class CoreAgreesWithServerIT {
   }
 
   @Test
-  void compoundKeyWithADottedPath() {
+  void compoundKeyWithDottedPath() {
     List<BsonDocument> points = new ArrayList<>();
     for (int i = -5; i <= 5; i++) {
       points.add(new BsonDocument("a.b", new BsonInt32(i)).append("k", new BsonString("g")));

@@ -11,9 +11,11 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,7 +46,7 @@ final class CounterWorkload implements AutoCloseable {
   private final MongoCollection<Document> collection;
   private final List<Thread> threads = new ArrayList<>();
   private final Map<String, LongAdder> violations = new ConcurrentHashMap<>();
-  private final List<String> examples = java.util.Collections.synchronizedList(new ArrayList<>());
+  private final List<String> examples = Collections.synchronizedList(new ArrayList<>());
   private final Map<String, LongAdder> errors = new ConcurrentHashMap<>();
   private final LongAdder operations = new LongAdder();
   private final NavigableMap<Integer, AtomicLong> sharedCounters = new ConcurrentSkipListMap<>();
@@ -189,7 +191,7 @@ final class CounterWorkload implements AutoCloseable {
       Document found = CounterWorkload.run(collection.find(Filters.eq(key)).first());
       Long value = found == null ? null : found.getLong("n");
       check(
-          java.util.Objects.equals(value, known),
+          Objects.equals(value, known),
           found == null ? "a document that is there was not read" : "an old document was read",
           key + " is " + value + ", not " + known);
     }

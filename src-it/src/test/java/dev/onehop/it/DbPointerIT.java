@@ -31,7 +31,7 @@ class DbPointerIT {
       List.of(new ObjectId(new byte[12]), new ObjectId("7f0000000000000000000000"));
 
   @Test
-  void sortAndHashAsInAnIndex(RealMongod mongod) {
+  void sortAndHashLikeServerIndex(RealMongod mongod) {
     try (MongoClient client = MongoClients.create(mongod.url())) {
       MongoCollection<BsonDocument> collection =
           client.getDatabase("it").getCollection("pointers", BsonDocument.class);

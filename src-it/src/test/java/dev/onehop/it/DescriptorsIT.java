@@ -2,7 +2,10 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.topology.Topology;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,12 +36,12 @@ class DescriptorsIT {
           "direct reactive pipelined");
 
   @Test
-  void aShortLackOfDescriptors(@TempDir Path folder) throws Exception {
+  void clientsRecoverAfterShortageOfDescriptors(@TempDir Path folder) throws Exception {
     TestCluster.requireProcesses();
     Path log = folder.resolve("finds.log");
     try (TestCluster cluster = TestCluster.start(Topology.named("single-host"))) {
       cluster.shardCollection("it.descriptors", Numbered.KEY, Numbered.splitAt(20, 40));
-      try (var client = com.mongodb.client.MongoClients.create(cluster.url())) {
+      try (var client = MongoClients.create(cluster.url())) {
         client
             .getDatabase("it")
             .getCollection("descriptors")
@@ -66,8 +69,8 @@ class DescriptorsIT {
   private static String read(Path log) {
     try {
       return Files.readString(log);
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

@@ -30,8 +30,8 @@ public final class DescriptorsMain {
   /** The number of parallel finds. It is so large that a client needs new sockets. */
   static final int FINDS = 60;
 
-  private static final Duration HANGS_AFTER = Duration.ofSeconds(20);
-  private static final Duration SERVES_AGAIN_WITHIN = Duration.ofSeconds(5);
+  private static final Duration HANG_LIMIT = Duration.ofSeconds(20);
+  private static final Duration RECOVERY_LIMIT = Duration.ofSeconds(5);
 
   private DescriptorsMain() {}
 
@@ -151,7 +151,7 @@ public final class DescriptorsMain {
       String again = "";
       try {
         await()
-            .atMost(SERVES_AGAIN_WITHIN)
+            .atMost(RECOVERY_LIMIT)
             .ignoreExceptions()
             .until(() -> client.one(1).get(1, TimeUnit.SECONDS) != null);
       } catch (RuntimeException never) {
@@ -182,7 +182,7 @@ public final class DescriptorsMain {
     CompletableFuture<Void> all = CompletableFuture.allOf(finds.toArray(CompletableFuture[]::new));
     long start = System.nanoTime();
     try {
-      all.handle((found, failure) -> "done").get(HANGS_AFTER.toSeconds(), TimeUnit.SECONDS);
+      all.handle((found, failure) -> "done").get(HANG_LIMIT.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException hang) {
       // Some finds hang. They are counted below.
     } catch (Exception e) {

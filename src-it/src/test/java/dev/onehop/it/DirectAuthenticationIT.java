@@ -90,8 +90,8 @@ class DirectAuthenticationIT {
     "SCRAM-SHA-1, true",
     "SCRAM-SHA-256, true"
   })
-  void scramNegotiatesItsMechanism(String user, boolean pipelining) {
-    everythingWorks(
+  void scramNegotiatesMechanism(String user, boolean pipelining) {
+    assertReadsAndWritesWork(
         client(
             "",
             pipelining,
@@ -102,8 +102,8 @@ class DirectAuthenticationIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
-  void scramByName(String mechanism) {
-    everythingWorks(
+  void scramWithNamedMechanism(String mechanism) {
+    assertReadsAndWritesWork(
         client(
             "",
             false,
@@ -117,8 +117,8 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void scramByTheUri() {
-    everythingWorks(
+  void scramFromUri() {
+    assertReadsAndWritesWork(
         OneHop.builder(
                 cluster.url().replace("//", "//SCRAM-SHA-256:secret@")
                     + "?tls=true&authSource=admin&authMechanism=SCRAM-SHA-256")
@@ -131,7 +131,7 @@ class DirectAuthenticationIT {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void x509(boolean pipelining) {
-    everythingWorks(
+    assertReadsAndWritesWork(
         client(
             "",
             pipelining,
@@ -150,7 +150,7 @@ class DirectAuthenticationIT {
     "SCRAM-SHA-256, ?compressors=snappy",
     "SCRAM-SHA-256, ?compressors=zstd"
   })
-  void synchronousClients(String user, String options) {
+  void synchronousClientsAuthenticate(String user, String options) {
     OneHop.Builder builder =
         builder(
             options,
@@ -179,14 +179,14 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void x509WithoutACertificateIsRefused() {
+  void rejectsX509WithoutCertificate() {
     assertRefused(
         client("", false, s -> s.credential(MongoCredential.createMongoX509Credential())),
         cluster.address("config") + " refuses the certificate's user: No verified subject name");
   }
 
   @Test
-  void aWrongPasswordIsRefusedWithTheServerAndTheUser() {
+  void wrongPasswordErrorNamesServerAndUser() {
     assertRefused(
         client(
             "",
@@ -199,7 +199,7 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void anUnknownUserIsRefusedWithTheServerAndTheUser() {
+  void unknownUserErrorNamesServerAndUser() {
     assertRefused(
         client(
             "",
@@ -211,7 +211,7 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void withoutCredentialsNothingIsServed() {
+  void failsWithoutCredentials() {
     assertRefused(client("", false, s -> {}), "requires authentication");
   }
 
@@ -220,7 +220,7 @@ class DirectAuthenticationIT {
    * mechanism.
    */
   @Test
-  void aMechanismThatTheServerDoesNotHaveIsRefusedByTheServer() {
+  void serverRejectsUnsupportedMechanism() {
     assertRefused(
         client(
             "",
@@ -234,12 +234,13 @@ class DirectAuthenticationIT {
 
   @ParameterizedTest
   @CsvSource({"zlib, false", "zlib, true", "snappy, false", "zstd, false"})
-  void connectionsCompress(String compressor, boolean pipelining) {
-    everythingWorks(client("?compressors=" + compressor, pipelining, s -> s.credential(scram())));
+  void worksWithCompression(String compressor, boolean pipelining) {
+    assertReadsAndWritesWork(
+        client("?compressors=" + compressor, pipelining, s -> s.credential(scram())));
   }
 
   @Test
-  void aServerUnderAnotherNameIsRefused() {
+  void rejectsCertificateWithAnotherName() {
     String port = cluster.url().replaceAll("\\D", "");
     assertRefused(
         OneHop.builder("mongodb://127.0.0.1:" + port + "/?serverSelectionTimeoutMS=2000")
@@ -259,9 +260,9 @@ class DirectAuthenticationIT {
    * names, so OneHop accepts the server.
    */
   @Test
-  void aServerUnderAnotherNameIsTakenIfThatIsAllowed() {
+  void acceptsCertificateWithAnotherNameIfAllowed() {
     String port = cluster.url().replaceAll("\\D", "");
-    everythingWorks(
+    assertReadsAndWritesWork(
         OneHop.builder("mongodb://127.0.0.1:" + port + "/")
             .applyToClientSettings(
                 s ->
@@ -276,7 +277,7 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void aServerOfAnUnknownAuthorityIsRefused() throws Exception {
+  void rejectsCertificateOfUnknownAuthority() throws Exception {
     SSLContext standard = SSLContext.getDefault();
     assertRefused(
         client(
@@ -288,7 +289,7 @@ class DirectAuthenticationIT {
   }
 
   @Test
-  void withoutTlsNothingIsServed() {
+  void failsWithoutTls() {
     assertRefused(
         OneHop.builder(cluster.url() + "?serverSelectionTimeoutMS=2000")
             .applyToClientSettings(s -> s.credential(scram()))
@@ -327,7 +328,7 @@ class DirectAuthenticationIT {
   }
 
   /** Reads and writes on both shards, over many connections. */
-  private static void everythingWorks(MongoClient client) {
+  private static void assertReadsAndWritesWork(MongoClient client) {
     try (client) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
       for (Bson shard : SHARDS) {

@@ -92,7 +92,7 @@ class DirectFailureIT {
   }
 
   @Test
-  void aKilledPrimaryLosesNoAcknowledgedWrite() throws InterruptedException {
+  void killedPrimaryLosesNoAcknowledgedWrite() throws InterruptedException {
     Map<Integer, AtomicLong> acknowledged = new ConcurrentHashMap<>();
     Map<String, LongAdder> errors = new ConcurrentHashMap<>();
     AtomicLong lastWrite = new AtomicLong();
@@ -167,7 +167,7 @@ class DirectFailureIT {
    * to many documents changes all of them.
    */
   @Test
-  void aWriteToManyReachesANewPrimarysDocumentsToo() {
+  void updateManyReachesDocumentsOfNewPrimary() {
     try (MongoClient withMongos =
         OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
       MongoCollection<Document> same =
@@ -204,7 +204,7 @@ class DirectFailureIT {
   }
 
   @Test
-  void withoutAConfigServerRoutesGoOnFromTheTablesAtHand() {
+  void routesByCachedTablesWithoutConfigServer() {
     assertThat(run(collection.find(Filters.eq(1)).first())).containsKey("n");
     TestCluster.kill("direct-failures", "127.31.0.1:27019");
 
@@ -214,9 +214,9 @@ class DirectFailureIT {
           .isEqualTo(1);
       assertThat(run(collection.find(Filters.eq(key)).first())).containsEntry("n", 1L);
     }
-    String impatient = url + "&serverSelectionTimeoutMS=2000";
+    String urlWithShortTimeout = url + "&serverSelectionTimeoutMS=2000";
     try (MongoClient late =
-        OneHop.builder(impatient).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
+        OneHop.builder(urlWithShortTimeout).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
       assertThatThrownBy(
               () ->
                   run(late.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first()))

@@ -3,6 +3,7 @@ package dev.onehop.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.model.Accumulators;
@@ -86,7 +87,7 @@ class DirectHandOverIT {
   }
 
   @Test
-  void transactionsOverShardsAreCommittedWhole() {
+  void commitsTransactionsOverSeveralShards() {
     MongoCollection<Document> collection = loaded();
     double before = handedOver();
 
@@ -104,7 +105,7 @@ class DirectHandOverIT {
   }
 
   @Test
-  void transactionsOverShardsAreAbortedWhole() {
+  void abortsTransactionsOverSeveralShards() {
     MongoCollection<Document> collection = loaded();
 
     inTransaction(
@@ -122,7 +123,7 @@ class DirectHandOverIT {
   }
 
   @Test
-  void collectionsAndIndexesAreMadeAndDropped() {
+  void createsAndDropsCollectionsAndIndexes() {
     MongoDatabase database = client.getDatabase(cluster.database());
     String name = "made" + ++collections;
     double before = handedOver();
@@ -143,7 +144,7 @@ class DirectHandOverIT {
   }
 
   @Test
-  void changesAreWatchedOverAllShards() {
+  void changeStreamCoversAllShards() {
     MongoCollection<Document> collection = loaded();
     BsonDocument beginning =
         run(client.getDatabase("admin").runCommand(new Document("ping", 1), BsonDocument.class));
@@ -164,10 +165,9 @@ class DirectHandOverIT {
   }
 
   @Test
-  void snapshotsAreReadOverAllShards() {
+  void snapshotReadsCoverAllShards() {
     MongoCollection<Document> collection = loaded();
-    var options =
-        com.mongodb.ClientSessionOptions.builder().snapshot(true).causallyConsistent(false).build();
+    var options = ClientSessionOptions.builder().snapshot(true).causallyConsistent(false).build();
 
     List<Integer> seen =
         Flux.usingWhen(
@@ -192,7 +192,7 @@ class DirectHandOverIT {
    * returns the refusal, and executes no part of the pipeline.
    */
   @Test
-  void whatTheRouterRefusesIsRefused() {
+  void returnsRefusalOfRouter() {
     MongoCollection<Document> collection = loaded();
 
     for (Map.Entry<String, List<Bson>> each : pipelines().entrySet()) {
@@ -244,16 +244,16 @@ class DirectHandOverIT {
         "{update: 'NAME', updates: [{q: {}}]}",
         "{noSuchCommand: 1}"
       })
-  void theClientGetsTheReplyOfAMongos(String command) {
+  void returnsSameReplyAsMongos(String command) {
     String json = command.replace("NAME", comparedCollection());
     double before = handedOver();
-    long asked = dataOperations();
+    long operationsBefore = dataOperations();
 
     BsonDocument direct = reply(client, json);
 
     assertThat(handedOver() - before).isEqualTo(1);
     if (command.matches(".(find: 'N|insert|update|delete).*")) {
-      assertThat(dataOperations()).as("of the mongoses").isGreaterThan(asked);
+      assertThat(dataOperations()).as("of the mongoses").isGreaterThan(operationsBefore);
     }
     assertThat(direct).isEqualTo(reply(plain, json));
   }
@@ -288,14 +288,14 @@ class DirectHandOverIT {
     } catch (MongoCommandException e) {
       reply = e.getResponse();
     }
-    BsonDocument told = new BsonDocument();
-    told.putAll(reply);
-    List.of("operationTime", "$clusterTime", "electionId", "opTime").forEach(told::remove);
-    return told;
+    BsonDocument comparable = new BsonDocument();
+    comparable.putAll(reply);
+    List.of("operationTime", "$clusterTime", "electionId", "opTime").forEach(comparable::remove);
+    return comparable;
   }
 
   @Test
-  void withoutAMongosAllOfItIsRefusedInClearWords() {
+  void rejectsMongosCommandsWithoutMongos() {
     MongoCollection<Document> loaded = loaded();
     MongoCollection<Document> collection =
         withoutMongos
@@ -347,7 +347,7 @@ class DirectHandOverIT {
    * The documents of several shards must be merged by distance, so a mongos executes these finds.
    */
   @Test
-  void findsByDistanceOverSeveralShardsAreTheMongosBusiness() {
+  void mongosExecutesFindsByDistanceOverSeveralShards() {
     MongoCollection<Document> loaded = located();
     MongoCollection<Document> collection =
         withoutMongos
@@ -395,7 +395,7 @@ class DirectHandOverIT {
    * collection.
    */
   @Test
-  void viewsThatJoinAShardedCollectionAreReadByAMongos() {
+  void mongosReadsViewsThatJoinShardedCollections() {
     String sharded = loaded().getNamespace().getCollectionName();
     MongoDatabase database = client.getDatabase(cluster.database());
     String base = "single" + ++collections;
@@ -422,7 +422,7 @@ class DirectHandOverIT {
   }
 
   @Test
-  void viewsOfShardedCollectionsAreTheMongosBusiness() {
+  void mongosReadsViewsOfShardedCollections() {
     String base = loaded().getNamespace().getCollectionName();
     MongoDatabase database = client.getDatabase(cluster.database());
     run(database.createView(base + "view", base, List.of()));

@@ -77,17 +77,17 @@ class DirectHostMappingIT {
   }
 
   @Test
-  void everyServerIsReachedUnderItsMappedName() {
+  void usesMappedNameOfEveryServer() {
     try (OneHop router =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=3000")
             .hostMapping(mapping())
             .build()) {
-      everythingGoesOverTheLinks(router);
+      assertAllConnectionsUseLinks(router);
     }
   }
 
   @Test
-  void theMappingMayBeInTheUri() {
+  void readsMappingFromUri() {
     String mapping =
         mapping().entrySet().stream()
             .map(each -> each.getKey() + "=" + each.getValue())
@@ -98,7 +98,7 @@ class DirectHostMappingIT {
                     + "?replicaSet=config&serverSelectionTimeoutMS=3000&onehop.hostMapping="
                     + mapping)
             .build()) {
-      everythingGoesOverTheLinks(router);
+      assertAllConnectionsUseLinks(router);
     }
   }
 
@@ -107,26 +107,26 @@ class DirectHostMappingIT {
    * name, where no server listens.
    */
   @Test
-  void aConfigServerWhoseMappedNameLeadsNowhereIsNotReached() {
+  void failsIfMappedConfigServerIsUnreachable() {
     Map<String, String> mapping = mapping();
-    String nowhere = mapped("config");
+    String unreachable = mapped("config");
     links.remove("config").close();
     try (MongoClient client =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=2000")
             .hostMapping(mapping)
             .client(MongoClient.class)) {
       assertThatThrownBy(() -> run(collection(client).find().first()))
-          .hasMessageContaining(nowhere + " is unreachable");
+          .hasMessageContaining(unreachable + " is unreachable");
     }
   }
 
-  private void everythingGoesOverTheLinks(OneHop router) {
+  private void assertAllConnectionsUseLinks(OneHop router) {
     try (MongoClient client = MongoClients.create(router.clientSettings())) {
-      everythingGoesOverTheLinks(router, client);
+      assertAllConnectionsUseLinks(router, client);
     }
   }
 
-  private void everythingGoesOverTheLinks(OneHop router, MongoClient client) {
+  private void assertAllConnectionsUseLinks(OneHop router, MongoClient client) {
     MongoCollection<Document> collection = collection(client);
     for (Bson shard : SHARDS) {
       run(collection.deleteMany(shard));

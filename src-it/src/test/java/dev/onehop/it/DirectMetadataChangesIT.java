@@ -73,14 +73,14 @@ class DirectMetadataChangesIT {
   }
 
   @Test
-  void aDatabaseDroppedAndCreatedAgain() throws InterruptedException {
+  void handlesRecreatedDatabase() throws InterruptedException {
     String database = cluster.database("phoenix");
-    underWay(database, "c", () -> router.getDatabase(database).drop());
+    changeUnderLoad(database, "c", () -> router.getDatabase(database).drop());
   }
 
   @Test
-  void aCollectionDroppedAndCreatedAgain() throws InterruptedException {
-    underWay(
+  void handlesRecreatedCollection() throws InterruptedException {
+    changeUnderLoad(
         cluster.database(),
         "again",
         () -> router.getDatabase(cluster.database()).getCollection("again").drop());
@@ -103,7 +103,7 @@ class DirectMetadataChangesIT {
    * acknowledged before a drop are not read after it. Documents that were written after the last
    * drop exist. Errors occur only during a change.
    */
-  private static void underWay(String database, String name, Runnable drop)
+  private static void changeUnderLoad(String database, String name, Runnable drop)
       throws InterruptedException {
     MongoCollection<Document> collection = client.getDatabase(database).getCollection(name);
     shard(database + "." + name);
@@ -115,7 +115,7 @@ class DirectMetadataChangesIT {
     AtomicInteger next = new AtomicInteger();
     boolean[] stopping = {false};
     // The start of the current change, which is not in the list of changes yet; 0 if there is none.
-    long[] begun = {0};
+    long[] changeStart = {0};
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
       Random random = new Random(i);
@@ -136,7 +136,7 @@ class DirectMetadataChangesIT {
                       Written known = written.get(key);
                       boolean found = run(collection.find(Filters.eq(key)).first()) != null;
                       if (known != null) {
-                        check(key, known, found, start, changes, begun, wrong);
+                        check(key, known, found, start, changes, changeStart, wrong);
                       }
                     }
                     operations.increment();
@@ -151,12 +151,12 @@ class DirectMetadataChangesIT {
     for (int round = 0; round < ROUNDS; round++) {
       RealTime.pass(Duration.ofMillis(400));
       long start = System.nanoTime();
-      begun[0] = start;
+      changeStart[0] = start;
       drop.run();
       long end = System.nanoTime();
       shard(database + "." + name);
       changes.add(new Change(start, end, System.nanoTime()));
-      begun[0] = 0;
+      changeStart[0] = 0;
     }
     RealTime.pass(Duration.ofMillis(400));
     stopping[0] = true;
@@ -206,7 +206,7 @@ class DirectMetadataChangesIT {
       boolean found,
       long readStart,
       List<Change> changes,
-      long[] begun,
+      long[] changeStart,
       Queue<String> wrong) {
     long readEnd = System.nanoTime();
     if (found) {
@@ -215,9 +215,9 @@ class DirectMetadataChangesIT {
         wrong.add("a dropped document was read: " + key);
       }
     } else {
-      long underWay = begun[0];
+      long currentStart = changeStart[0];
       boolean explained =
-          (underWay != 0 && underWay < readEnd)
+          (currentStart != 0 && currentStart < readEnd)
               || changes.stream()
                   .anyMatch(change -> change.end() > known.start() && change.start() < readEnd);
       if (!explained) {
@@ -227,7 +227,7 @@ class DirectMetadataChangesIT {
   }
 
   @Test
-  void aRenamedCollection() {
+  void handlesRenamedCollection() {
     shard(cluster.namespace("before"));
     MongoCollection<Document> before =
         client.getDatabase(cluster.database()).getCollection("before");
@@ -256,7 +256,7 @@ class DirectMetadataChangesIT {
   }
 
   @Test
-  void aRefinedShardKey() {
+  void handlesRefinedShardKey() {
     shard(cluster.namespace("refined"));
     MongoCollection<Document> collection =
         client.getDatabase(cluster.database()).getCollection("refined");

@@ -61,7 +61,7 @@ class DirectMetersIT {
   }
 
   @Test
-  void commandsAreMeasuredWhereTheyWent() {
+  void metersShowDestinationOfCommands() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client = builder().meterRegistry(meters).client(MongoClient.class)) {
       MongoCollection<Document> collection = loaded(client);
@@ -119,7 +119,7 @@ class DirectMetersIT {
   }
 
   @Test
-  void refusalsOfStaleTablesAreCounted() {
+  void countsRefusalsOfStaleTables() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client = builder().meterRegistry(meters).client(MongoClient.class)) {
       MongoCollection<Document> collection = loaded(client);
@@ -143,7 +143,7 @@ class DirectMetersIT {
   }
 
   @Test
-  void commandsAreObservedUnderTheObservationOfTheSubscriber() {
+  void commandObservationIsChildOfSubscribersObservation() {
     Queue<Observation.Context> ended = new ConcurrentLinkedQueue<>();
     ObservationRegistry observations = ObservationRegistry.create();
     observations
@@ -190,7 +190,7 @@ class DirectMetersIT {
   }
 
   @Test
-  void explanationsShowTheHopAndSendNothing() {
+  void explainReturnsRouteWithoutSendingCommand() {
     try (OneHop router = builder().build();
         MongoClient client = MongoClients.create(router.clientSettings())) {
       MongoCollection<Document> collection = loaded(client);

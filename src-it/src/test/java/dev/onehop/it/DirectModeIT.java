@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 /** Cases of direct mode only. {@link EveryModeIT} has the cases of all modes. */
 @ShardedCluster
 class DirectModeIT {
-  private static final Duration MONGOS_KNOWS_SHARDS = Duration.ofSeconds(45);
+  private static final Duration MONGOS_REFRESH_LIMIT = Duration.ofSeconds(45);
   private static final String NAME = "direct";
 
   private static SharedCluster cluster;
@@ -48,16 +48,16 @@ class DirectModeIT {
   }
 
   @RoutedModes(mode = RoutingMode.DIRECT)
-  void aClientThatIsClosedWhileItIsAskedLosesNoBuffer(Mode mode) {
+  void closedClientReleasesBuffers(Mode mode) {
     String shard = cluster.testbed().shardHosts().get("shard-1").replaceFirst(".*/", "");
     try (LeakWatch leaks = LeakWatch.start();
         MongoClient onShard = MongoClients.create("mongodb://" + shard)) {
       for (int i = 0; i < 5; i++) {
         String comment = mode.id() + i;
-        CompletableFuture<?> asked;
+        CompletableFuture<?> pendingFind;
         try (MongoClient closed = mode.client(cluster.url())) {
           assertThat(read(closed, 7)).containsEntry("n", 7);
-          asked =
+          pendingFind =
               CompletableFuture.runAsync(
                   () ->
                       collection(closed)
@@ -66,7 +66,7 @@ class DirectModeIT {
                           .first());
           await().until(() -> isRunning(onShard, comment));
         }
-        await().until(asked::isDone);
+        await().until(pendingFind::isDone);
       }
       assertThat(leaks.leaks()).isEmpty();
     }
@@ -86,7 +86,7 @@ class DirectModeIT {
    * other commands.
    */
   @RoutedModes(mode = RoutingMode.DIRECT)
-  void whatOnlyAMongosCanDoIsRefusedWithoutOne(Mode mode, MongoClient client) {
+  void rejectsMongosCommandsWithoutMongos(Mode mode, MongoClient client) {
     try (MongoClient onConfigServers = mode.client(configServers);
         ClientSession session = onConfigServers.startSession()) {
       MongoCollection<Document> same = collection(onConfigServers);
@@ -112,7 +112,7 @@ class DirectModeIT {
   }
 
   @RoutedModes(mode = RoutingMode.DIRECT)
-  void aConfigServerIsNotTakenForTheCluster(Mode mode, MongoClient client) {
+  void rejectsClusterCommandsOnConfigServers(Mode mode, MongoClient client) {
     try (MongoClient onConfigServers = mode.client(configServers)) {
       MongoDatabase admin = onConfigServers.getDatabase("admin");
       assertThat(admin.runCommand(new Document("ping", 1))).containsEntry("ok", 1.0);
@@ -134,7 +134,7 @@ class DirectModeIT {
     // config servers. If the mongos started before the shards were added, it knows them only after
     // half a minute.
     await()
-        .atMost(MONGOS_KNOWS_SHARDS)
+        .atMost(MONGOS_REFRESH_LIMIT)
         .untilAsserted(
             () ->
                 assertThat(all(client.listDatabaseNames()))
@@ -145,7 +145,7 @@ class DirectModeIT {
   }
 
   @RoutedModes(mode = RoutingMode.DIRECT)
-  void aMongosExplains(MongoClient client) {
+  void mongosExecutesExplain(MongoClient client) {
     Document one = collection(client).find(Filters.eq(7)).explain();
     assertThat(plan(one)).containsEntry("stage", "SINGLE_SHARD");
     assertThat(plan(one).getList("shards", Document.class)).hasSize(1);

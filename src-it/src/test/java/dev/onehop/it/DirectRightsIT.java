@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
@@ -55,17 +56,17 @@ class DirectRightsIT {
   }
 
   @Test
-  void theSameUserEverywhereIsEnough() {
+  void worksWithSameUserOnAllServers() {
     create("complete", List.of(DATA, ROUTING), "config");
     create("complete", List.of(DATA), "one", "two");
 
     try (MongoClient client = client("complete")) {
-      everythingWorks(client);
+      assertReadsAndWritesWork(client);
     }
   }
 
   @Test
-  void aUserThatOneShardDoesNotKnowIsToldWhich() {
+  void reportsShardWithoutUser() {
     create("incomplete", List.of(DATA, ROUTING), "config", "one");
 
     assertRefused(
@@ -77,7 +78,7 @@ class DirectRightsIT {
   }
 
   @Test
-  void aUserWhoMayNotReadTheRoutingMetadataIsToldThePrivilege() {
+  void reportsMissingPrivilegeOnRoutingMetadata() {
     create("blind", List.of(DATA), "config", "one", "two");
 
     assertRefused("blind", 13, "Missing privilege: action find on the database config");
@@ -88,7 +89,7 @@ class DirectRightsIT {
    * OneHop.
    */
   @Test
-  void aUserWithoutRightsOnTheDataIsRefusedByTheShard() {
+  void shardRejectsUserWithoutDataRights() {
     create("stranger", List.of(ROUTING), "config");
     create("stranger", List.of(new Document("role", "read").append("db", "other")), "one", "two");
 
@@ -97,7 +98,7 @@ class DirectRightsIT {
 
   /** A user that is created while the application runs works without a restart. */
   @Test
-  void whatWasMissingIsFoundWhenItIsThere() {
+  void worksAfterMissingUserIsCreated() {
     create("late", List.of(DATA, ROUTING), "config", "one");
     try (MongoClient client = client("late")) {
       assertThatThrownBy(() -> onBothShards(client))
@@ -106,12 +107,12 @@ class DirectRightsIT {
       // OneHop keeps a refusal for a second, so the test tries again.
       await().atMost(TIMEOUT).ignoreExceptions().until(() -> onBothShards(client) >= 0);
 
-      everythingWorks(client);
+      assertReadsAndWritesWork(client);
     }
   }
 
   @Test
-  void theScriptMakesTheUser() throws IOException, InterruptedException {
+  void scriptCreatesUser() throws IOException, InterruptedException {
     for (String password : List.of("first password", "s&cond/p@ss:word")) {
       String output =
           UserScript.run(
@@ -126,7 +127,7 @@ class DirectRightsIT {
       assertThat(output)
           .contains("config servers: scripted has its roles", "one: scripted", "two: scripted");
       try (MongoClient client = client("scripted", password)) {
-        everythingWorks(client);
+        assertReadsAndWritesWork(client);
       }
     }
     assertThat(cluster.roles("one", "scripted")).containsExactly(DATA);
@@ -152,8 +153,7 @@ class DirectRightsIT {
         .applyToClientSettings(
             settings ->
                 settings.credential(
-                    com.mongodb.MongoCredential.createCredential(
-                        user, "admin", password.toCharArray())))
+                    MongoCredential.createCredential(user, "admin", password.toCharArray())))
         .routing(RoutingMode.DIRECT)
         .client(MongoClient.class);
   }
@@ -180,7 +180,7 @@ class DirectRightsIT {
     }
   }
 
-  private static void everythingWorks(MongoClient client) {
+  private static void assertReadsAndWritesWork(MongoClient client) {
     MongoCollection<Document> collection = rights(client);
     for (Bson shard : SHARDS) {
       run(collection.deleteMany(shard));

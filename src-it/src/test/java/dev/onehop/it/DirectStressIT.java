@@ -66,7 +66,7 @@ class DirectStressIT {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void nothingIsLostDoubledOrMisread(boolean pipelining) {
+  void movingRangesCauseNoLostOrWrongResults(boolean pipelining) {
     String name = pipelining ? "stressPipelined" : "stress";
     String namespace = sharded(name);
     OneHop.Builder direct = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT);
@@ -98,7 +98,7 @@ class DirectStressIT {
   }
 
   @Test
-  void withoutVersionsTheSameGoesWrong() {
+  void unversionedClientGetsWrongResults() {
     String namespace = sharded("unversioned");
     try (UnversionedClient unversioned = new UnversionedClient(testbed.url())) {
       CounterWorkload workload =

@@ -73,8 +73,8 @@ final class DnsServer implements AutoCloseable {
       name.append(name.isEmpty() ? "" : ".").append(new String(label, StandardCharsets.US_ASCII));
     }
     boolean isSrv = question.getShort() == SRV;
-    byte[] asked = new byte[question.position() + Short.BYTES - HEADER_BYTES];
-    question.get(HEADER_BYTES, asked);
+    byte[] questionBytes = new byte[question.position() + Short.BYTES - HEADER_BYTES];
+    question.get(HEADER_BYTES, questionBytes);
     List<ServerAddressName> found = services.get(name.toString().toLowerCase(Locale.ROOT));
     List<ServerAddressName> servers = found == null || !isSrv ? List.of() : found;
 
@@ -85,7 +85,7 @@ final class DnsServer implements AutoCloseable {
     answer.writeShort(1); // question
     answer.writeShort(servers.size());
     answer.writeInt(0); // the numbers of authority records and of additional records
-    answer.write(asked);
+    answer.write(questionBytes);
     for (ServerAddressName server : servers) {
       byte[] target = encoded(server.host());
       answer.writeShort(POINTER_TO_QUESTION);

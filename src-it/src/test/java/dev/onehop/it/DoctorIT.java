@@ -36,25 +36,25 @@ class DoctorIT {
 
   @TempDir private Path folder;
 
-  private record Ended(int exitCode, String out) {}
+  private record Result(int exitCode, String out) {}
 
   @Test
-  void threeShardsWithAMongosBesideEach(SharedCluster cluster) throws Exception {
-    Ended ended = doctor("--url", cluster.testbed().url());
+  void reportsMongosNearEachShard(SharedCluster cluster) throws Exception {
+    Result result = doctor("--url", cluster.testbed().url());
 
-    assertThat(ended.exitCode()).as(ended.out()).isZero();
-    assertThat(ended.out())
+    assertThat(result.exitCode()).as(result.out()).isZero();
+    assertThat(result.out())
         .contains("OK privileges", "OK affinity a mongos is near 3 of 3 shards", "(same host)")
         .contains("Operations can be routed. Possible: targeted, direct, pipelining.");
   }
 
   @Test
   @Tag("full")
-  void aReplicaSet(RealMongod set) throws Exception {
-    Ended ended = doctor("--url", set.url());
+  void rejectsReplicaSet(RealMongod set) throws Exception {
+    Result result = doctor("--url", set.url());
 
-    assertThat(ended.exitCode()).isEqualTo(3);
-    assertThat(ended.out())
+    assertThat(result.exitCode()).isEqualTo(3);
+    assertThat(result.out())
         .contains("PROBLEM URL replica set")
         .contains("> There is nothing to route. Name the mongoses of a sharded cluster.")
         .contains("Operations can't be routed.");
@@ -63,7 +63,7 @@ class DoctorIT {
   /** No mongos with access control is available, so the URI names the config server. */
   @Test
   @Tag("full")
-  void aUserWithoutRights() throws Exception {
+  void reportsMissingPrivileges() throws Exception {
     try (SecuredCluster cluster = SecuredCluster.start()) {
       cluster.shardCollection("c", 0);
       String url = cluster.url().replace("://", "://" + USER + "@") + "?authSource=admin";
@@ -71,16 +71,16 @@ class DoctorIT {
       createUser(cluster, USER, read, "config");
       Path file = folder.resolve("doctor.json");
 
-      Ended ended = doctor("--url", url, "--out", file.toString());
+      Result result = doctor("--url", url, "--out", file.toString());
 
-      assertThat(ended.exitCode()).as(ended.out()).isEqualTo(3);
-      assertThat(ended.out())
+      assertThat(result.exitCode()).as(result.out()).isEqualTo(3);
+      assertThat(result.out())
           .contains("PROBLEM privileges the user may not read - config.shards - config.mongos")
           .contains("> Give the user the role read on the database config, or clusterMonitor.");
       JsonNode json = new ObjectMapper().readTree(Files.readString(file));
       assertThat(json.path("exitCode").asInt()).isEqualTo(3);
       assertThat(json.path("findings").findValuesAsText("check")).contains("privileges");
-      assertThat(json.toString() + ended.out()).doesNotContain(USER, PASSWORD);
+      assertThat(json.toString() + result.out()).doesNotContain(USER, PASSWORD);
 
       String other = url.replace(USER, "reader");
       createUser(
@@ -88,15 +88,15 @@ class DoctorIT {
           "reader",
           new Document("role", "clusterMonitor").append("db", "admin"),
           "config");
-      Ended unknown = doctor("--url", other, "--json");
+      Result unknown = doctor("--url", other, "--json");
       assertThat(unknown.exitCode()).as(unknown.out()).isEqualTo(3);
       assertThat(unknown.out()).contains("rejects the user").doesNotContain("reader");
       createUser(cluster, "reader", read, "one", "two");
-      Ended known = doctor("--url", other);
+      Result known = doctor("--url", other);
       assertThat(known.exitCode()).as(known.out()).isZero();
       assertThat(known.out()).contains("WARNING URL config server").contains("OK direct possible");
 
-      Ended rejected = doctor("--url", url.replace(USER, "nobody"));
+      Result rejected = doctor("--url", url.replace(USER, "nobody"));
       assertThat(rejected.exitCode()).isEqualTo(1);
       assertThat(rejected.out())
           .contains("PROBLEM URL the servers reject the user")
@@ -107,7 +107,7 @@ class DoctorIT {
 
   @Test
   @Tag("full")
-  void certificates() throws Exception {
+  void reportsCertificateProblems() throws Exception {
     TestCertificates certificates = TestCertificates.create();
     try (SecuredCluster cluster = SecuredCluster.startWithTls(certificates)) {
       Document monitor = new Document("role", "clusterMonitor").append("db", "admin");
@@ -115,13 +115,13 @@ class DoctorIT {
       String url = cluster.url().replace("://", "://" + USER + "@") + "?authSource=admin&tls=true";
       String authority = certificates.authorityPem().toString();
 
-      Ended ended = doctor("--url", url, "--tls-ca", authority);
-      Ended untrusted = doctor("--url", url);
-      Ended other =
+      Result result = doctor("--url", url, "--tls-ca", authority);
+      Result untrusted = doctor("--url", url);
+      Result other =
           doctor("--tls-ca", authority, "--url", url + "&onehop.hostMapping=localhost=127.0.0.1");
 
-      assertThat(ended.exitCode()).as(ended.out()).isZero();
-      assertThat(ended.out())
+      assertThat(result.exitCode()).as(result.out()).isZero();
+      assertThat(result.out())
           .contains("OK TLS on, names match the certificates", "OK direct possible");
       assertThat(untrusted.exitCode()).isEqualTo(1);
       assertThat(untrusted.out()).contains("PROBLEM URL", "certification path");
@@ -141,7 +141,7 @@ class DoctorIT {
   /** All mongoses have one name, each with another port. The DNS has records for two of them. */
   @Test
   @Tag("full")
-  void hiddenNames(SharedCluster cluster) throws Exception {
+  void suggestsMappingForUnreachableNames(SharedCluster cluster) throws Exception {
     Map<String, String> links = new TreeMap<>();
     List<CuttingLink> open = new ArrayList<>();
     try (DnsServer dns = new DnsServer()) {
@@ -159,7 +159,7 @@ class DoctorIT {
               .map(name -> host(name) + "=shard-" + host(name) + ".invalid")
               .collect(Collectors.joining(","));
 
-      Ended hidden = doctor("--url", url + nowhere);
+      Result hidden = doctor("--url", url + nowhere);
 
       assertThat(hidden.exitCode()).as(hidden.out()).isEqualTo(3);
       assertThat(hidden.out())
@@ -168,7 +168,7 @@ class DoctorIT {
           .contains("(unknown host)", "PROBLEM targeted no mongos near a shard replies");
       String suggested = hidden.out().replaceFirst(".* FROM=TO for each mongos. ([^ ]+) .*", "$1");
       assertThat(suggested.split(",", -1)).hasSize(3);
-      Ended mapped = doctor("--url", url + suggested);
+      Result mapped = doctor("--url", url + suggested);
       assertThat(mapped.exitCode()).as(mapped.out()).isZero();
       assertThat(mapped.out()).contains("OK affinity a mongos is near 3 of 3 shards", LINK);
     } finally {
@@ -182,15 +182,15 @@ class DoctorIT {
 
   @Test
   @Tag("full")
-  void aDeadMongos(SharedCluster cluster) throws Exception {
+  void reportsUnreachableMongos(SharedCluster cluster) throws Exception {
     Testbed testbed = cluster.testbed();
     String dead = testbed.mongosAddresses().get(2);
     testbed.kill(dead);
     try {
-      Ended ended = doctor("--url", "mongodb://" + testbed.mongosAddresses().get(0) + "/");
+      Result result = doctor("--url", "mongodb://" + testbed.mongosAddresses().get(0) + "/");
 
-      assertThat(ended.exitCode()).as(ended.out()).isZero();
-      assertThat(ended.out())
+      assertThat(result.exitCode()).as(result.out()).isZero();
+      assertThat(result.out())
           .contains(
               "WARNING names can't be reached - cannot reach " + dead + " (Connection refused)")
           .contains("WARNING affinity a mongos is near 2 of 3 shards", "shard-3: none");
@@ -203,7 +203,7 @@ class DoctorIT {
    * Runs the command in another process, because a test cannot set environment variables and host
    * names of the process that it runs in.
    */
-  private Ended doctor(String... arguments) throws IOException, InterruptedException {
+  private Result doctor(String... arguments) throws IOException, InterruptedException {
     Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 " + LINK + "\n");
     Path out = folder.resolve("out");
     List<String> command =
@@ -224,6 +224,6 @@ class DoctorIT {
     builder.environment().put("ONEHOP_PASSWORD", PASSWORD);
     Process process = builder.start();
     assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
-    return new Ended(process.exitValue(), Files.readString(out).replaceAll("\\s+", " "));
+    return new Result(process.exitValue(), Files.readString(out).replaceAll("\\s+", " "));
   }
 }

@@ -48,6 +48,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -73,7 +74,7 @@ class EveryModeIT {
       Integer.getInteger("onehop.it.finds", RoutedModes.FULL ? 500 : 150);
 
   /** The number of documents for the finds. It is enough for several batches per shard. */
-  private static final int FOUND_AMONG = 240;
+  private static final int FIND_DOCUMENTS = 240;
 
   private static SharedCluster cluster;
 
@@ -90,7 +91,7 @@ class EveryModeIT {
     cluster.shardCollection("numbered", Numbered.KEY, Numbered.splitAt(100, 200));
     cluster.shardCollection("large", Numbered.KEY, Numbered.splitAt(100, 200));
     cluster.shardCollection(
-        "many", Numbered.KEY, Numbered.splitAt(FOUND_AMONG / 3, 2 * FOUND_AMONG / 3));
+        "many", Numbered.KEY, Numbered.splitAt(FIND_DOCUMENTS / 3, 2 * FIND_DOCUMENTS / 3));
     try (MongoClient plain = MongoClients.create(cluster.url())) {
       MongoDatabase database = plain.getDatabase(cluster.database());
       List<Document> random = randomDocuments();
@@ -152,7 +153,7 @@ class EveryModeIT {
    * {@code _id} is the shard key.
    */
   @RoutedModes
-  void documentsWithoutAnIdAreFoundWhereTheirIdLeads() {
+  void documentsWithoutIdAreFoundByAddedId() {
     collection
         .withDocumentClass(RawBsonDocument.class)
         .insertMany(
@@ -168,7 +169,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void anUnacknowledgedWriteIsDoneWhereItBelongs() {
+  void executesUnacknowledgedWrite() {
     collection
         .withWriteConcern(WriteConcern.UNACKNOWLEDGED)
         .updateOne(Filters.eq(8), Updates.set("n", -1));
@@ -177,7 +178,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void bulkWritesKeepTheCallersIndexes() {
+  void bulkWriteErrorsHaveCallersIndexes() {
     List<WriteModel<Document>> models = new ArrayList<>();
     for (int i = 0; i < DOCUMENTS; i++) {
       models.add(new UpdateOneModel<>(Filters.eq(i), Updates.inc("n", 1)));
@@ -210,7 +211,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void operationsOnSeveralShardsGiveWholeAnswers() {
+  void operationsOnSeveralShardsReturnCompleteResults() {
     assertThat(collection.countDocuments()).isEqualTo(DOCUMENTS);
     assertThat(collection.countDocuments(Filters.gte("n", 50), new CountOptions().skip(10)))
         .isEqualTo(DOCUMENTS - 60);
@@ -233,7 +234,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void cursorsSideBySideReadWhatTheyAskedFor() {
+  void parallelCursorsReturnTheirOwnDocuments() {
     List<Integer> read =
         InParallel.call(12, 12, scan -> all(collection.find(onShard(scan % 3)).batchSize(7)))
             .stream()
@@ -274,7 +275,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void anUnorderedBulkGoesOnAfterErrors() {
+  void unorderedBulkWriteContinuesAfterErrors() {
     assertThatThrownBy(
             () ->
                 collection.insertMany(
@@ -291,7 +292,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void aTransactionReadsItsWritesAndAChangeStreamBeginsBeforeThem() {
+  void transactionReadsItsWritesAndChangeStreamReturnsThem() {
     BsonDocument beginning =
         client.getDatabase("admin").runCommand(new Document("ping", 1), BsonDocument.class);
 
@@ -317,7 +318,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void aChangeStreamHasTheWritesOfAllShards() {
+  void changeStreamReturnsWritesOfAllShards() {
     try (MongoChangeStreamCursor<ChangeStreamDocument<Document>> changes =
         collection
             .watch(List.of(Aggregates.match(Filters.eq("operationType", "insert"))))
@@ -330,7 +331,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void cursorsOfMetadataAreReadToTheirEnd(Mode mode) {
+  void metadataCursorsReturnAllBatches(Mode mode) {
     collection.dropIndexes();
     for (String field : List.of("a", "b", "c", "d")) {
       collection.createIndex(Indexes.ascending(field));
@@ -347,7 +348,7 @@ class EveryModeIT {
 
   /** Each mode runs other random finds. */
   @RoutedModes
-  void findsEqualThoseOfAnUnshardedCollection(Mode mode) {
+  void findsMatchThoseOfUnshardedCollection(Mode mode) {
     MongoCollection<Document> many = database.getCollection("many");
     MongoCollection<Document> one = database.getCollection("one");
 
@@ -363,7 +364,7 @@ class EveryModeIT {
 
   private static List<Document> randomDocuments() {
     Random random = new Random(42);
-    return IntStream.range(0, FOUND_AMONG)
+    return IntStream.range(0, FIND_DOCUMENTS)
         .mapToObj(
             i ->
                 id(i)
@@ -387,7 +388,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void textIsFoundInTheOrderOfItsScore() {
+  void sortsTextByScore() {
     collection.createIndex(Indexes.text("text"));
     for (int i = 0; i < DOCUMENTS; i += 10) {
       // The length of the text decides the score. The scores differ, and each shard has some of the
@@ -413,7 +414,7 @@ class EveryModeIT {
 
   /** For a merge under a collation, the shards return sort keys that are not text. */
   @RoutedModes
-  void sortsUnderACollationEqualThoseOfAnUnshardedCollection() {
+  void sortsWithCollationMatchThoseOfUnshardedCollection() {
     MongoCollection<Document> one = database.getCollection("texts");
     List<Document> documents = new ArrayList<>();
     Random random = new Random(7);
@@ -450,22 +451,23 @@ class EveryModeIT {
           switch (random.nextInt(6)) {
             case 0 -> new Document();
             case 1 -> Filters.eq("b", random.nextInt(20));
-            case 2 -> Filters.gte("_id", random.nextInt(FOUND_AMONG));
+            case 2 -> Filters.gte("_id", random.nextInt(FIND_DOCUMENTS));
             case 3 ->
                 Filters.in(
                     "_id",
-                    random.nextInt(FOUND_AMONG),
-                    random.nextInt(FOUND_AMONG),
-                    FOUND_AMONG - 1);
+                    random.nextInt(FIND_DOCUMENTS),
+                    random.nextInt(FIND_DOCUMENTS),
+                    FIND_DOCUMENTS - 1);
             case 4 -> Filters.lt("c.e", random.nextInt(7));
             default ->
                 Filters.or(
-                    Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
+                    Filters.eq("a", value(random)),
+                    Filters.lt("_id", random.nextInt(FIND_DOCUMENTS)));
           };
       // Sorts by _id at the end. Otherwise two servers could return documents with equal values in
       // different orders.
       List<String> fields = new ArrayList<>(List.of("a", "b", "c", "c.d", "c.e", "missing"));
-      java.util.Collections.shuffle(fields, random);
+      Collections.shuffle(fields, random);
       Document sort = new Document();
       for (String field : fields.subList(0, random.nextInt(3))) {
         if (!(field.equals("c") && (sort.containsKey("c.d") || sort.containsKey("c.e")))
@@ -517,7 +519,7 @@ class EveryModeIT {
   }
 
   @RoutedModes
-  void readsUnderEveryReadConcern() {
+  void readsWithEveryReadConcern() {
     for (ReadConcern concern :
         List.of(ReadConcern.LOCAL, ReadConcern.MAJORITY, ReadConcern.LINEARIZABLE)) {
       assertThat(collection.withReadConcern(concern).find(Filters.eq(9)).first())

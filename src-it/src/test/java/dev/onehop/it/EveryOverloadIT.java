@@ -93,7 +93,8 @@ class EveryOverloadIT {
   private int fresh = 1000;
 
   @Test
-  void isServedBesideTheOwner(SharedCluster cluster) throws ReflectiveOperationException {
+  void mongosNearOwnerExecutesEveryOverload(SharedCluster cluster)
+      throws ReflectiveOperationException {
     cluster.shardCollection(
         COLLECTION,
         new BsonDocument("_id", new BsonInt32(1)),
@@ -123,7 +124,7 @@ class EveryOverloadIT {
    * If a later driver has a new method, this test fails until the method is in one of the lists.
    */
   @Test
-  void everyMethodIsKnown() {
+  void everyMethodIsListed() {
     assertThat(Arrays.stream(MongoCollection.class.getMethods()).map(Method::getName))
         .filteredOn(name -> !name.startsWith("get"))
         .allMatch(name -> CRUD.contains(name) || WHOLE.contains(name));

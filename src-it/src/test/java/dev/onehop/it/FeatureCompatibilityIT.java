@@ -55,7 +55,7 @@ import reactor.core.publisher.Mono;
 /** Copies to and from clusters with the feature compatibility version 5.0. */
 @Tag("full")
 class FeatureCompatibilityIT {
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int DOCUMENTS = 600;
   private static final Set<String> READS =
       Set.of(
@@ -73,8 +73,8 @@ class FeatureCompatibilityIT {
 
   private static Testbed old;
   private static Testbed current;
-  private static MongoClient there;
-  private static MongoClient here;
+  private static MongoClient oldClient;
+  private static MongoClient currentClient;
 
   @BeforeAll
   static void start() {
@@ -83,15 +83,15 @@ class FeatureCompatibilityIT {
             .featureCompatibilityVersion("5.0")
             .start();
     current = Testbed.builder(NearShards.topology("compatible-6", 69, 2)).start();
-    there = MongoClients.create(old.url());
-    here = MongoClients.create(current.url());
+    oldClient = MongoClients.create(old.url());
+    currentClient = MongoClients.create(current.url());
     assertThat(old.server().featureCompatibilityVersion()).isEqualTo("5.0");
     assertThat(current.server().featureCompatibilityVersion()).isEqualTo("6.0");
   }
 
   @AfterAll
   static void stop() throws Exception {
-    for (AutoCloseable each : Arrays.asList(there, here, old, current)) {
+    for (AutoCloseable each : Arrays.asList(oldClient, currentClient, old, current)) {
       if (each != null) {
         each.close();
       }
@@ -144,7 +144,7 @@ class FeatureCompatibilityIT {
    * Runs a copy through all its phases while documents change. Then runs a verification, which
    * reads both ends.
    */
-  private static void copied(
+  private static void copyAndVerify(
       Testbed from, MongoClient source, Testbed to, MongoClient destination, String database)
       throws Exception {
     fill(from, source.getDatabase(database));
@@ -168,7 +168,7 @@ class FeatureCompatibilityIT {
                 }
               });
       await()
-          .atMost(SOON)
+          .atMost(TIMEOUT)
           .until(() -> ended.isDone() || copy.progress().phase() == CopyPhase.INCREMENTAL);
       if (ended.isDone()) {
         ended.join();
@@ -204,22 +204,22 @@ class FeatureCompatibilityIT {
   }
 
   @Test
-  void aClusterOfVersion50IsADestination() throws Exception {
-    copied(current, here, old, there, "forth");
+  void copiesToClusterOfVersion50() throws Exception {
+    copyAndVerify(current, currentClient, old, oldClient, "forth");
   }
 
   @Test
-  void aClusterOfVersion50IsASource() throws Exception {
-    copied(old, there, current, here, "back");
+  void copiesFromClusterOfVersion50() throws Exception {
+    copyAndVerify(old, oldClient, current, currentClient, "back");
   }
 
   @Test
-  void aStreamOfAClusterOfVersion50GivesEveryChange() {
-    MongoDatabase database = there.getDatabase("streamed");
+  void streamOfVersion50ReturnsEveryChange() {
+    MongoDatabase database = oldClient.getDatabase("streamed");
     fill(old, database);
     ShardedChangeStream stream =
         ShardedChangeStream.builder(old.url()).collection("streamed", "ranged").build();
-    Checkpoint start = Mono.from(stream.start()).block(SOON);
+    Checkpoint start = Mono.from(stream.start()).block(TIMEOUT);
     database.getCollection("ranged").updateMany(new Document(), Updates.inc("n", 1));
     assertThat(
             Flux.from(stream.events(start))
@@ -227,7 +227,7 @@ class FeatureCompatibilityIT {
                 .take(DOCUMENTS)
                 .map(change -> change.document().getDocument("documentKey").get("_id"))
                 .collectList()
-                .block(SOON))
+                .block(TIMEOUT))
         .doesNotHaveDuplicates()
         .hasSize(DOCUMENTS);
   }
@@ -239,7 +239,7 @@ class FeatureCompatibilityIT {
               + " maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000}");
 
   /** A scripted mongos that sends commands to real servers, and reports an older version. */
-  private static ScriptedPeer mongos(boolean mayKnow, Queue<String> written) {
+  private static ScriptedPeer mongos(boolean versionReadable, Queue<String> written) {
     return ScriptedPeer.raw(
         new ChannelInitializer<>() {
           @Override
@@ -256,7 +256,7 @@ class FeatureCompatibilityIT {
                           LegacyHello.reply(frame, 1, HELLO, reply);
                         } else {
                           OpMsg request = OpMsg.decode(frame);
-                          request.reply(1, answer(request, mayKnow, written)).encode(reply);
+                          request.reply(1, answer(request, versionReadable, written)).encode(reply);
                         }
                         context.writeAndFlush(reply);
                       }
@@ -265,7 +265,8 @@ class FeatureCompatibilityIT {
         });
   }
 
-  private static BsonDocument answer(OpMsg request, boolean mayKnow, Queue<String> written) {
+  private static BsonDocument answer(
+      OpMsg request, boolean versionReadable, Queue<String> written) {
     String name = request.commandName();
     if (name.equals("hello") || name.equals("isMaster")) {
       return HELLO.clone();
@@ -275,7 +276,7 @@ class FeatureCompatibilityIT {
     }
     if (request.body().get(name).equals(new BsonString("system.version"))) {
       return BsonDocument.parse(
-          mayKnow
+          versionReadable
               ? "{ok: 1, cursor: {id: NumberLong(0), ns: 'admin.system.version',"
                   + " firstBatch: [{_id: 'featureCompatibilityVersion', version: '4.4'}]}}"
               : "{ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on admin'}");
@@ -287,7 +288,7 @@ class FeatureCompatibilityIT {
     command.putAll(request.body());
     List.of("$db", "lsid", "$clusterTime", "$readPreference").forEach(command::remove);
     try {
-      return here.getDatabase(request.database()).runCommand(command, BsonDocument.class);
+      return currentClient.getDatabase(request.database()).runCommand(command, BsonDocument.class);
     } catch (MongoCommandException e) {
       return e.getResponse();
     }
@@ -304,25 +305,27 @@ class FeatureCompatibilityIT {
     "consume --url OLD --quick --out OUT, 1, the cluster",
     "propagate --url OLD --quick --out OUT, 1, the cluster"
   })
-  void olderClustersAreRefusedBeforeAnythingIsCreated(
+  void rejectsOlderClustersWithoutWriting(
       String command, int exitCode, String side, @TempDir Path folder) {
     System.setProperty("onehop.home", Path.of("..").toAbsolutePath().normalize().toString());
-    for (boolean mayKnow : List.of(true, false)) {
+    for (boolean versionReadable : List.of(true, false)) {
       Queue<String> written = new ConcurrentLinkedQueue<>();
-      try (ScriptedPeer mongos = mongos(mayKnow, written)) {
+      try (ScriptedPeer mongos = mongos(versionReadable, written)) {
         CopyIT.Printed refused =
             CopyIT.onehop(
                 command
                     .replace("OLD", mongos.url().replaceFirst("/\\?.*", ""))
                     .replace("NEW", old.url())
-                    .replace("OUT", folder.resolve("out-" + mayKnow).toString())
+                    .replace("OUT", folder.resolve("out-" + versionReadable).toString())
                     .split(" ", -1));
         assertThat(refused.err())
             .isEqualToNormalizingNewlines(
                 "onehop: %s has the %s, and 5.0 or later is needed\n"
                     .formatted(
                         side,
-                        mayKnow ? "feature compatibility version 4.4" : "server version 4.4.29"));
+                        versionReadable
+                            ? "feature compatibility version 4.4"
+                            : "server version 4.4.29"));
         assertThat(refused.exitCode()).isEqualTo(exitCode);
         assertThat(written).isEmpty();
       }

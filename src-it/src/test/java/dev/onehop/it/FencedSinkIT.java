@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
@@ -128,7 +129,7 @@ class FencedSinkIT {
   }
 
   @Test
-  void aNewTermGoesOnWhereTheLastOneWasAndEndsIt() {
+  void newTermResumesAndFencesPreviousTerm() {
     ChannelSink first = sink(client);
     ChannelSink second = sink(client);
     assertThat(run(first.begin(CHANNEL, 1))).isNull();
@@ -147,15 +148,15 @@ class FencedSinkIT {
   /** The owner's process is stopped just before it sends one of the commands of a transaction. */
   @ParameterizedTest
   @ValueSource(strings = {"states", "applied", "commitTransaction"})
-  void aTransactionThatItsOwnerLeftOpenIsEndedAndHasNoEffect(String at) throws Exception {
+  void newOwnerAbortsOpenTransaction(String at) throws Exception {
     CountDownLatch reached = new CountDownLatch(1);
-    CountDownLatch goesOn = new CountDownLatch(1);
+    CountDownLatch resume = new CountDownLatch(1);
     Predicate<BsonDocument> stopsAt =
         command ->
             command.containsKey(at)
                 || (new BsonString(at).equals(command.get("update"))
                     && command.containsKey("txnNumber"));
-    try (MongoClient frozen = client(stopsAt, reached, goesOn)) {
+    try (MongoClient frozen = client(stopsAt, reached, resume)) {
       ChannelSink first = sink(frozen);
       run(first.begin(CHANNEL, 1));
       CompletableFuture<Void> late =
@@ -169,7 +170,7 @@ class FencedSinkIT {
       // 60 s.
       assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(30));
       assertApplied(10);
-      goesOn.countDown();
+      resume.countDown();
       assertThatThrownBy(() -> late.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
           .isInstanceOf(ExecutionException.class)
           .hasCauseInstanceOf(FencedException.class);
@@ -179,7 +180,7 @@ class FencedSinkIT {
   }
 
   private static MongoClient client(
-      Predicate<BsonDocument> stopsAt, CountDownLatch reached, CountDownLatch goesOn) {
+      Predicate<BsonDocument> stopsAt, CountDownLatch reached, CountDownLatch resume) {
     return MongoClients.create(
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(store.url()))
@@ -190,7 +191,7 @@ class FencedSinkIT {
                     if (stopsAt.test(event.getCommand())) {
                       reached.countDown();
                       try {
-                        goesOn.await();
+                        resume.await();
                       } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                       }
@@ -215,7 +216,7 @@ class FencedSinkIT {
         "{failCommands: ['update'], errorCode: 112, errorLabels: ['TransientTransactionError']}",
         "{failCommands: ['update'], errorCode: 11601}"
       })
-  void aBatchIsWrittenOnceWhateverTheServerAnswers(String failure) {
+  void writesBatchOnceDespiteServerErrors(String failure) {
     ChannelSink sink = sink(client);
     run(sink.begin(CHANNEL, 1));
     for (int n = 1; n <= 3; n++) {
@@ -237,7 +238,7 @@ class FencedSinkIT {
   }
 
   @Test
-  void aWriteThatIsWrongIsAnErrorAndNothingOfItsBatchIsThere() {
+  void invalidWriteFailsWholeBatch() {
     ChannelSink sink =
         new FencedSink(
             client,
@@ -253,7 +254,7 @@ class FencedSinkIT {
                         new UpdateOptions().upsert(true))));
     run(sink.begin(CHANNEL, 1));
     assertThatThrownBy(() -> run(sink.write(batch(1, 1, 3))))
-        .isInstanceOf(com.mongodb.MongoException.class)
+        .isInstanceOf(MongoException.class)
         .isNotInstanceOf(FencedException.class);
     assertThat(run(database().getCollection("applied").countDocuments())).isZero();
     run(sink.write(batch(1, 5, 6)));

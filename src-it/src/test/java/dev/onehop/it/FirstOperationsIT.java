@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Tag;
 /** An application starts while one shard's server is frozen, or killed. */
 @Tag("full")
 class FirstOperationsIT {
-  private static final String SICK = "127.36.2.1:27018";
+  private static final String FAILED_SERVER = "127.36.2.1:27018";
 
-  /** The limit is so short that an operation fails if it waits for the sick shard. */
+  /** The limit is so short that an operation fails if it waits for the failed shard. */
   private static final String TIME_LIMIT = "/?timeoutMS=2000";
 
   private static Testbed testbed;
-  private static ServerProcess sick;
+  private static ServerProcess failedServer;
 
   @BeforeAll
   static void start() throws Exception {
@@ -33,13 +33,13 @@ class FirstOperationsIT {
     try (MongoClient client = Mode.PLAIN_SYNC.client(testbed.url())) {
       collection(client).insertMany(Numbered.documents(300));
     }
-    sick = ServerProcess.of("three-shards", SICK);
+    failedServer = ServerProcess.of("three-shards", FAILED_SERVER);
   }
 
   @AfterAll
   static void stop() {
-    if (sick != null) {
-      sick.close();
+    if (failedServer != null) {
+      failedServer.close();
     }
     if (testbed != null) {
       testbed.close();
@@ -47,26 +47,26 @@ class FirstOperationsIT {
   }
 
   @RoutedModes
-  void onHealthyShardsDoNotWaitForASickOne(Mode mode) throws Exception {
+  void healthyShardsDoNotWaitForFailedShard(Mode mode) throws Exception {
     // Loads the classes of the mode before the measurement, because this takes time.
     try (MongoClient first = mode.client(url(mode))) {
       assertThat(collection(first).find(Filters.eq(7)).first()).isNotNull();
     }
-    sick.freeze();
+    failedServer.freeze();
     try {
       assertFirstOperationsSucceed(mode, "frozen");
     } finally {
-      sick.resume();
+      failedServer.resume();
     }
-    sick.kill();
+    failedServer.kill();
     try {
       assertFirstOperationsSucceed(mode, "killed");
     } finally {
-      sick.restart();
+      failedServer.restart();
     }
   }
 
-  private static void assertFirstOperationsSucceed(Mode mode, String sickness) {
+  private static void assertFirstOperationsSucceed(Mode mode, String failure) {
     for (int round = 0; round < 3; round++) {
       try (MongoClient client = mode.client(url(mode) + TIME_LIMIT)) {
         for (int id : List.of(7, 250)) {
@@ -74,7 +74,7 @@ class FirstOperationsIT {
           assertThat(collection(client).find(Filters.eq(id)).first()).containsEntry("n", id);
           System.err.printf(
               "%s, a shard %s: first find on a healthy shard in %d ms%n",
-              mode, sickness, Duration.ofNanos(System.nanoTime() - begun).toMillis());
+              mode, failure, Duration.ofNanos(System.nanoTime() - begun).toMillis());
         }
       }
     }

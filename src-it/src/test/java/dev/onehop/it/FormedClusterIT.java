@@ -33,7 +33,7 @@ class FormedClusterIT {
           """);
 
   @Test
-  void aServerThatIsKilledSoonAfterTheStartKeepsItsWrites() {
+  void serverKilledSoonAfterStartKeepsWrites() {
     // This start forms the cluster, unless an earlier run has formed it.
     Testbed.builder(TOPOLOGY).start().close();
     try (Testbed testbed = Testbed.builder(TOPOLOGY).start();

@@ -73,15 +73,15 @@ class FreshnessIT {
    * interval may be a quarter longer than its setting.
    */
   @Test
-  void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() throws InterruptedException {
-    follows(
+  void refreshTimerFindsMigrationWithinOneInterval() throws InterruptedException {
+    assertFollowsMigration(
         OneHop.builder(testbed.url()).refreshInterval(REFRESH).historyInterval(Duration.ZERO),
         REFRESH.multipliedBy(5).dividedBy(4).plusMillis(250));
   }
 
   @Test
-  void theChangeHistoryTellsOfAMoveLongBeforeTheTimer() throws InterruptedException {
-    follows(
+  void changeHistoryShowsMigrationBeforeTimer() throws InterruptedException {
+    assertFollowsMigration(
         OneHop.builder(testbed.url())
             .refreshInterval(Duration.ofMinutes(10))
             .historyInterval(Duration.ofSeconds(1)),
@@ -93,8 +93,8 @@ class FreshnessIT {
    * machine, OneHop refreshes only every five seconds.
    */
   @Test
-  void slowOperationsTellOfAMoveWithoutTimerAndHistory() throws InterruptedException {
-    follows(
+  void slowOperationsShowMigrationWithoutTimerAndHistory() throws InterruptedException {
+    assertFollowsMigration(
         OneHop.builder(testbed.url())
             .refreshInterval(Duration.ofMinutes(10))
             .historyInterval(Duration.ZERO),
@@ -102,7 +102,7 @@ class FreshnessIT {
   }
 
   @Test
-  void droppedAndRecreatedCollectionsAreRecognised() {
+  void detectsDroppedAndRecreatedCollections() {
     String name = sharded();
     try (OneHop router =
             OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build();
@@ -140,7 +140,7 @@ class FreshnessIT {
   }
 
   @Test
-  void explanationsComeTrueAndObservationsTellTheServer() {
+  void explanationsAndObservationsMatchExecution() {
     String name = sharded();
     Queue<RoutingObservationContext> ended = new ConcurrentLinkedQueue<>();
     ObservationRegistry observations = ObservationRegistry.create();
@@ -224,7 +224,8 @@ class FreshnessIT {
    * Checks under load that no operation takes a detour when {@code within} has passed since a
    * migration.
    */
-  private static void follows(OneHop.Builder builder, Duration within) throws InterruptedException {
+  private static void assertFollowsMigration(OneHop.Builder builder, Duration within)
+      throws InterruptedException {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicBoolean stopped = new AtomicBoolean();

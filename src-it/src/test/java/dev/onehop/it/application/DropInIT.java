@@ -285,7 +285,7 @@ class DropInIT {
   }
 
   @Test
-  void abortedTransactionLeavesNothing() {
+  void abortedTransactionHasNoEffect() {
     MongoCollection<Document> accounts = accounts();
     try (ClientSession session = client.startSession()) {
       session.startTransaction();
@@ -302,7 +302,7 @@ class DropInIT {
   }
 
   @Test
-  void writeConflictIsTransientAndTheLoopSucceeds() {
+  void transactionSucceedsAfterTransientWriteConflict() {
     MongoCollection<Document> accounts = accounts();
     try (ClientSession first = client.startSession();
         ClientSession second = client.startSession()) {
@@ -327,7 +327,7 @@ class DropInIT {
   }
 
   @Test
-  void whatTransactionsRefuse() {
+  void rejectsInvalidTransactionCalls() {
     MongoCollection<Document> accounts = accounts();
     try (ClientSession session = client.startSession();
         ClientSession snapshot =
@@ -357,7 +357,7 @@ class DropInIT {
   }
 
   @Test
-  void commandInATransactionRunsWhereTheTransactionIs() {
+  void commandRunsInItsTransaction() {
     MongoCollection<Document> accounts = accounts();
     BsonDocument query =
         new BsonDocument("find", new BsonString(accounts.getNamespace().getCollectionName()))
@@ -401,7 +401,7 @@ class DropInIT {
   }
 
   @RepeatedTest(3)
-  void snapshotSessionReadsOneTimeEverywhere() {
+  void snapshotSessionReadsSameTimeOnAllShards() {
     MongoCollection<Document> accounts = accounts();
     // Many writes raise the cluster time of one shard above the time of the others.
     accounts.bulkWrite(
@@ -448,7 +448,7 @@ class DropInIT {
   }
 
   @Test
-  void bulkErrorsInASessionCarryTheCallersIndexes() {
+  void bulkErrorsInSessionHaveCallersIndexes() {
     MongoCollection<Document> accounts = accounts();
     List<Document> documents =
         IntStream.of(1000, 10, -1, 210, -2).mapToObj(id -> new Document("_id", id)).toList();
@@ -489,7 +489,7 @@ class DropInIT {
   }
 
   @Test
-  void countsInASnapshotSession() {
+  void countIgnoresWritesAfterSnapshot() {
     MongoCollection<Document> accounts = accounts();
     try (ClientSession snapshot =
         client.startSession(ClientSessionOptions.builder().snapshot(true).build())) {
@@ -516,7 +516,7 @@ class DropInIT {
   }
 
   @Test
-  void changeStreamGoesOnWhereItWasLeft() {
+  void changeStreamResumesAfterToken() {
     MongoCollection<Document> accounts = accounts();
     List<ChangeStreamDocument<Document>> seen = new ArrayList<>();
     BsonDocument token;
@@ -564,7 +564,7 @@ class DropInIT {
   }
 
   @Test
-  void changeStreamsOfDatabaseAndClusterAndFromATime() {
+  void changeStreamsOfDatabaseAndClusterStartAtTime() {
     MongoCollection<Document> accounts = accounts();
     MongoCollection<Document> unsharded = database.getCollection("plain" + ++collections);
     unsharded.insertOne(new Document("_id", "before"));
@@ -600,7 +600,7 @@ class DropInIT {
   }
 
   @Test
-  void commandListenersHearEveryCommand() {
+  void commandListenersReceiveEveryCommand() {
     MongoCollection<Document> accounts = accounts();
     accounts.find(Filters.eq(1)).first();
     started.clear();
@@ -648,7 +648,7 @@ class DropInIT {
   }
 
   @Test
-  void errorsOfTheServer() {
+  void reportsErrorsOfServerAndDriver() {
     MongoCollection<Document> accounts = accounts();
 
     assertThat(

@@ -49,7 +49,7 @@ class DriverVersionIT {
   }
 
   @Test
-  void driverIsTheOneToBeTested() throws ReflectiveOperationException {
+  void usesRequestedDriverVersion() throws ReflectiveOperationException {
     // Reads the version by reflection. Otherwise the compiler would copy the constant of the driver
     // that OneHop is built with.
     Object version =

@@ -41,16 +41,17 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
         .map(Invocation::new);
   }
 
-  private static List<Mode> modes(RoutedModes asked) {
-    boolean all = RoutedModes.FULL || asked.driver().length == 1 || asked.pipelined().length == 1;
+  private static List<Mode> modes(RoutedModes annotation) {
+    boolean all =
+        RoutedModes.FULL || annotation.driver().length == 1 || annotation.pipelined().length == 1;
     List<Mode> chosen = new ArrayList<>();
-    for (int i = 0; i < asked.mode().length; i++) {
-      RoutingMode routing = asked.mode()[i];
+    for (int i = 0; i < annotation.mode().length; i++) {
+      RoutingMode routing = annotation.mode()[i];
       boolean turnOfSync = i % 2 == 0;
       Arrays.stream(Mode.values())
           .filter(mode -> mode.routing == routing)
-          .filter(mode -> Arrays.asList(asked.driver()).contains(mode.driver))
-          .filter(mode -> contains(asked.pipelined(), mode.pipelined))
+          .filter(mode -> Arrays.asList(annotation.driver()).contains(mode.driver))
+          .filter(mode -> contains(annotation.pipelined(), mode.pipelined))
           .filter(mode -> all || (turnOfSync ? !mode.pipelined : mode.driver == Driver.REACTIVE))
           .forEach(chosen::add);
     }

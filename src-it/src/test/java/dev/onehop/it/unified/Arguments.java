@@ -54,14 +54,14 @@ final class Arguments {
           "changeStreamPreAndPostImages", "changeStreamPreAndPostImagesOptions");
 
   private final BsonDocument given;
-  private final Set<String> taken = new TreeSet<>();
+  private final Set<String> used = new TreeSet<>();
 
   Arguments(BsonDocument given) {
     this.given = given;
   }
 
   @Nullable BsonValue optional(String name) {
-    taken.add(name);
+    used.add(name);
     return given.get(name);
   }
 
@@ -103,7 +103,7 @@ final class Arguments {
   <T> T on(T options) {
     T target = options;
     for (String name : given.keySet()) {
-      if (taken.add(name)) {
+      if (used.add(name)) {
         target = set(target, name, given.get(name));
       }
     }
@@ -113,7 +113,7 @@ final class Arguments {
   /** Fails if an argument was not used. */
   void done() {
     Set<String> left = new TreeSet<>(given.keySet());
-    left.removeAll(taken);
+    left.removeAll(used);
     if (!left.isEmpty()) {
       throw new AssertionError("arguments that the runner does not know: " + left);
     }

@@ -38,7 +38,7 @@ interface Deployment extends AutoCloseable {
   @Nullable BsonDocument clusterTime();
 
   /** The reason why a test cannot run on these servers in a mode; empty if it can run. */
-  String cannot(SpecificationTest test, Mode mode);
+  String unsupportedReason(SpecificationTest test, Mode mode);
 
   /**
    * Sets a fail point until {@link #reset}.

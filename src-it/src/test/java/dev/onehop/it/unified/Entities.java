@@ -35,7 +35,7 @@ final class Entities implements AutoCloseable {
    * The shortest pause between a monitor's checks of a server, for operations that wait for the
    * server.
    */
-  private static final long LOOK_MILLIS = 50;
+  private static final long MIN_HEARTBEAT_MILLIS = 50;
 
   private static final long HEARTBEAT_MILLIS = 500;
 
@@ -141,7 +141,7 @@ final class Entities implements AutoCloseable {
         .applyToConnectionPoolSettings(pool -> pool.addConnectionPoolListener(log))
         .applyToServerSettings(
             server -> {
-              server.minHeartbeatFrequency(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+              server.minHeartbeatFrequency(MIN_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS);
               if (!options.containsKey("heartbeatFrequencyMS")) {
                 server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS);
               }

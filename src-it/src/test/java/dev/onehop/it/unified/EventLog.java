@@ -112,8 +112,8 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
     if (!ignoredCommands.contains(lower) && (sensitive || !hidden)) {
       BsonDocument copy =
           new BsonDocumentCodec().decode(content.asBsonReader(), DecoderContext.builder().build());
-      withoutDemand(copy);
-      withoutDemand(copy.getDocument("cursor", new BsonDocument()));
+      removeUnsetBatchSize(copy);
+      removeUnsetBatchSize(copy.getDocument("cursor", new BsonDocument()));
       if (observed.contains(name)) {
         events.add(new Event(name, "command", event, copy));
       }
@@ -128,7 +128,7 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
    * number of requested documents. This is the largest integer, because the test requests all
    * documents.
    */
-  private static void withoutDemand(BsonDocument holder) {
+  private static void removeUnsetBatchSize(BsonDocument holder) {
     holder.remove("batchSize", new BsonInt32(Integer.MAX_VALUE));
   }
 

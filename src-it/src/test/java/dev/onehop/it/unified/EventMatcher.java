@@ -20,7 +20,7 @@ import org.bson.BsonValue;
 /** Compares a client's events with the expected ones. */
 final class EventMatcher {
   /** The commands that a publisher sends by itself after it has opened or left a cursor. */
-  private static final Set<String> OF_CURSORS = Set.of("getMore", "killCursors");
+  private static final Set<String> CURSOR_COMMANDS = Set.of("getMore", "killCursors");
 
   private static final Duration LATE = Duration.ofMillis(1_500);
 
@@ -56,7 +56,7 @@ final class EventMatcher {
         expected.containsKey("eventType") ? expected.getString("eventType").getValue() : "command";
     List<Event> actual = log.events(type);
     if (fetchesAhead) {
-      actual = withoutWhatIsAhead(actual, wanted);
+      actual = withoutExtraCursorEvents(actual, wanted);
     }
     boolean more = expected.getBoolean("ignoreExtraEvents", BsonBoolean.FALSE).getValue();
     if (actual.size() < wanted.size() || (actual.size() > wanted.size() && !more)) {
@@ -70,20 +70,20 @@ final class EventMatcher {
   }
 
   /** Leaves out events of getMore and killCursors that are not expected. */
-  private List<Event> withoutWhatIsAhead(List<Event> actual, List<BsonDocument> wanted) {
+  private List<Event> withoutExtraCursorEvents(List<Event> actual, List<BsonDocument> wanted) {
     List<Event> left = new ArrayList<>();
     for (Event event : actual) {
       boolean unexpected = left.size() >= wanted.size() || !isMatch(wanted.get(left.size()), event);
-      if (!isOfCursor(event) || !unexpected) {
+      if (!isCursorEvent(event) || !unexpected) {
         left.add(event);
       }
     }
     return left;
   }
 
-  private static boolean isOfCursor(Event event) {
+  private static boolean isCursorEvent(Event event) {
     return event.event() instanceof CommandEvent command
-        && OF_CURSORS.contains(command.getCommandName());
+        && CURSOR_COMMANDS.contains(command.getCommandName());
   }
 
   /** The number of events that match. */

@@ -87,7 +87,7 @@ final class ReplicaSetDeployment implements Deployment {
   }
 
   @Override
-  public String cannot(SpecificationTest test, Mode mode) {
+  public String unsupportedReason(SpecificationTest test, Mode mode) {
     return "";
   }
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class ShardedDeployment implements Deployment {
   private static final BsonDocument NO_FAILURE =
       BsonDocument.parse("{configureFailPoint: 'failCommand', mode: 'off'}");
-  private static final Set<String> OF_THE_CLUSTER = Set.of("admin", "config");
+  private static final Set<String> SYSTEM_DATABASES = Set.of("admin", "config");
   private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
   private static final List<BsonDocument> SPLITS =
       List.of(BsonDocument.parse("{_id: 2}"), BsonDocument.parse("{_id: 3}"));
@@ -116,7 +116,7 @@ final class ShardedDeployment implements Deployment {
   }
 
   @Override
-  public String cannot(SpecificationTest test, Mode mode) {
+  public String unsupportedReason(SpecificationTest test, Mode mode) {
     Set<String> failPoints = test.failPoints();
     if (!mode.isPlain() && !failPoints.isEmpty()) {
       // In direct mode, commands do not reach the mongos that has the fail point. In targeted mode,
@@ -153,7 +153,7 @@ final class ShardedDeployment implements Deployment {
   @Override
   public void close() {
     for (String database : internal.listDatabaseNames()) {
-      if (!OF_THE_CLUSTER.contains(database)) {
+      if (!SYSTEM_DATABASES.contains(database)) {
         internal.getDatabase(database).drop();
       }
     }

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
  */
 class SpecificationFilesTest {
   @Test
-  void everyFolderHoldsTests() {
+  void everyFolderHasTests() {
     assertThat(SpecificationFiles.FOLDERS)
         .allSatisfy(folder -> assertThat(SpecificationFiles.in(folder)).isNotEmpty());
   }
 
   @Test
-  void whatIsListedExists() {
+  void everyListedTestExists() {
     Set<String> known =
         SpecificationFiles.FOLDERS.stream()
             .flatMap(folder -> SpecificationFiles.in(folder).stream())

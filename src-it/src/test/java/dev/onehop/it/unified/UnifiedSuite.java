@@ -100,10 +100,10 @@ abstract class UnifiedSuite {
         name,
         SpecificationFiles.in(name).stream()
             .filter(test -> Pattern.compile(ONLY).matcher(test.id()).find())
-            .map(test -> DynamicTest.dynamicTest(test.id(), () -> tallied(test))));
+            .map(test -> DynamicTest.dynamicTest(test.id(), () -> runAndCount(test))));
   }
 
-  private void tallied(SpecificationTest test) {
+  private void runAndCount(SpecificationTest test) {
     Tally tally = tallies.computeIfAbsent(test.folder(), any -> new Tally());
     long began = System.nanoTime();
     try {
@@ -139,8 +139,8 @@ abstract class UnifiedSuite {
     Assumptions.assumeTrue(
         test.requirements().stream().allMatch(requirements::areMet), "for other servers");
     Assumptions.assumeTrue(test.skipReason().isEmpty(), test.skipReason());
-    String cannot = deployment.cannot(test, mode);
-    Assumptions.assumeTrue(cannot.isEmpty(), cannot);
+    String unsupportedReason = deployment.unsupportedReason(test, mode);
+    Assumptions.assumeTrue(unsupportedReason.isEmpty(), unsupportedReason);
     boolean sharded = unsharded == null;
     if (unsharded != null) {
       mustFail(test, true, unsharded);
