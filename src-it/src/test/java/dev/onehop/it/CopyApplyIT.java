@@ -779,7 +779,7 @@ class CopyApplyIT {
 
   private static List<BsonDocument> places(int chunks) {
     return IntStream.range(1, chunks)
-        .mapToObj(n -> new BsonDocument("k", new BsonInt32(n * RandomWrites.PLACES / chunks)))
+        .mapToObj(n -> new BsonDocument("k", new BsonInt32(n * RandomWrites.SHARD_KEYS / chunks)))
         .toList();
   }
 

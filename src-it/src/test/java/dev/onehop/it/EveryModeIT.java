@@ -561,7 +561,7 @@ class EveryModeIT {
       // At least one socket to each server: in direct mode to three shards, the config server and a
       // mongos, in targeted mode to three mongoses.
       assertThat(gauges(meters, PipeliningMeters.SOCKETS, "shared")).isBetween(3.0, 10.0);
-      MeterNames.areListed(meters, 11);
+      MeterNames.assertListed(meters, 11);
     }
     await()
         .atMost(TIMEOUT)

@@ -15,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.StreamSupport;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.Document;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** The cluster that the tests of users start with Testcontainers. */
 class GeoShardedClusterIT {
   /** An image of a registry that does not exist: no process listens on this local port. */
-  private static final String NOWHERE = "127.0.0.1:9/no-such-image:1";
+  private static final String MISSING_IMAGE = "127.0.0.1:9/no-such-image:1";
 
   private static final Duration FAR = Duration.ofMillis(40);
 
@@ -51,7 +52,7 @@ class GeoShardedClusterIT {
   }
 
   @Test
-  void everyRegionHasAShardAndAMongosBesideIt() {
+  void eachRegionHasShardAndMongosOnOneHost() {
     try (MongoClient client = MongoClients.create(cluster.url())) {
       List<String> mongoses =
           ids(
@@ -73,7 +74,7 @@ class GeoShardedClusterIT {
   }
 
   @Test
-  void accessorsLeadWhereTheySay() {
+  void returnsUrlsOfNamedServers() {
     cluster.shardCollection(
         "it.accessors",
         new BsonDocument("_id", new BsonInt32(1)),
@@ -96,7 +97,7 @@ class GeoShardedClusterIT {
 
   /** On a busy machine a round trip may take longer than requested, but never less. */
   @Test
-  void roundTripsAreNoShorterThanAskedFor() {
+  void roundTripsAreNotShorterThanConfigured() {
     RoundTrips roundTrips = cluster.testbed().measureRoundTrips();
 
     assertThat(roundTrips.measured().get("west1")).isGreaterThan(FAR.minusMillis(1));
@@ -104,27 +105,29 @@ class GeoShardedClusterIT {
   }
 
   @Test
-  void anImageThatIsNotThereIsNamed() {
-    assertThatThrownBy(() -> new GeoShardedCluster(NOWHERE).start())
+  void reportsMissingImage() {
+    assertThatThrownBy(() -> new GeoShardedCluster(MISSING_IMAGE).start())
         .isInstanceOf(TestbedException.class)
-        .hasMessageStartingWith("image " + NOWHERE + " is not on this machine")
+        .hasMessageStartingWith("image " + MISSING_IMAGE + " is not on this machine")
         .hasMessageNotContaining("\n");
   }
 
   @Test
-  void anImageWithoutMongosIsRefused() {
-    String mongosFree = TestCluster.IMAGE;
+  void rejectsImageWithoutMongos() {
+    String imageWithoutMongos = TestCluster.IMAGE;
     Assumptions.assumeTrue(
         cluster.testbed().server().router() == RouterKind.STAND_IN,
         "skipped: the image has a mongos");
-    assertThatThrownBy(() -> new GeoShardedCluster(mongosFree).start())
+    assertThatThrownBy(() -> new GeoShardedCluster(imageWithoutMongos).start())
         .isInstanceOf(TestbedException.class)
         .hasMessage(
-            "image " + mongosFree + " has no mongos; name an image with mongos, such as mongo:8.0");
+            "image "
+                + imageWithoutMongos
+                + " has no mongos; name an image with mongos, such as mongo:8.0");
   }
 
   @Test
-  void aTakenPortIsNamed() throws IOException {
+  void reportsPortInUse() throws IOException {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(new InetSocketAddress("0.0.0.0", 27020)); // the port of a host's second shard
       GeoShardedCluster twoOnOneHost =
@@ -148,6 +151,6 @@ class GeoShardedClusterIT {
   }
 
   private static List<String> ids(Iterable<String> found) {
-    return java.util.stream.StreamSupport.stream(found.spliterator(), false).toList();
+    return StreamSupport.stream(found.spliterator(), false).toList();
   }
 }

@@ -39,7 +39,7 @@ public final class GroupMember {
   static final String REFUSED = "refused";
 
   /** The delay of a write. It is so long that a write is nearly always in flight. */
-  private static final Duration ON_THE_WAY = Duration.ofMillis(20);
+  private static final Duration WRITE_DELAY = Duration.ofMillis(20);
 
   private GroupMember() {}
 
@@ -141,7 +141,7 @@ public final class GroupMember {
       return Mono.fromFuture(
           () ->
               Mono.defer(() -> Mono.from(sink.write(batch)))
-                  .delaySubscription(ON_THE_WAY)
+                  .delaySubscription(WRITE_DELAY)
                   .doOnError(FencedException.class, refused -> System.out.println(REFUSED))
                   .toFuture(),
           true);

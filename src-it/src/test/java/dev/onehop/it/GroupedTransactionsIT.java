@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
@@ -85,8 +86,8 @@ class GroupedTransactionsIT {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void theEventsOfATransactionOnAShardAreOne(Order order) throws InterruptedException {
-    String name = "of" + order.name().toLowerCase(java.util.Locale.ROOT);
+  void groupsEventsOfTransactionByShard(Order order) throws InterruptedException {
+    String name = "of" + order.name().toLowerCase(Locale.ROOT);
     testbed.shardCollection(
         cluster.namespace(name), Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
     MongoCollection<Document> collection =
@@ -110,31 +111,33 @@ class GroupedTransactionsIT {
                 .fullDocument(
                     order == Order.PER_KEY ? FullDocument.UPDATE_LOOKUP : FullDocument.DEFAULT)
                 .batchSize(3);
-    Map<String, StreamEvent> alone = new ConcurrentHashMap<>();
+    Map<String, StreamEvent> changesByToken = new ConcurrentHashMap<>();
     Disposable ungrouped =
         Flux.from(stream.get().startAtOperationTime(begin).meterRegistry(registry).build().events())
             .ofType(StreamEvent.Change.class)
-            .subscribe(change -> alone.put(change.token(), change));
-    List<StreamEvent> given = new ArrayList<>();
-    Disposable grouped = readInPieces(stream, Checkpoint.before(begin), given);
+            .subscribe(change -> changesByToken.put(change.token(), change));
+    List<StreamEvent> received = new ArrayList<>();
+    Disposable grouped = readInPieces(stream, Checkpoint.before(begin), received);
     int written = write(collection);
-    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(alone.size()).isEqualTo(written));
     await()
         .atMost(TIMEOUT)
-        .untilAsserted(() -> assertThat(changes(given).size()).isGreaterThanOrEqualTo(written));
+        .untilAsserted(() -> assertThat(changesByToken.size()).isEqualTo(written));
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(changes(received).size()).isGreaterThanOrEqualTo(written));
     await()
         .atMost(TIMEOUT)
         .ignoreException(MeterNotFoundException.class)
-        .untilAsserted(() -> measured(registry, written));
+        .untilAsserted(() -> assertMeters(registry, written));
     grouped.dispose();
     ungrouped.dispose();
 
-    assertThat(changes(given))
+    assertThat(changes(received))
         .extracting(StreamEvent.Change::token)
-        .containsExactlyInAnyOrderElementsOf(alone.keySet());
-    check(given);
+        .containsExactlyInAnyOrderElementsOf(changesByToken.keySet());
+    check(received);
     if (order == Order.PER_KEY) {
-      assertThat(changes(given))
+      assertThat(changes(received))
           .allSatisfy(change -> assertThat(change.document()).containsKey("fullDocument"));
     }
   }
@@ -144,7 +147,7 @@ class GroupedTransactionsIT {
    * missing.
    */
   @Test
-  void aPartOfATransactionMayComeLongAfterTheOther() throws InterruptedException {
+  void emitsLatePartOfTransaction() throws InterruptedException {
     testbed.shardCollection(cluster.namespace("late"), Numbered.KEY, Numbered.splitAt(40, 50));
     testbed.moveRange(
         cluster.namespace("late"),
@@ -159,7 +162,7 @@ class GroupedTransactionsIT {
             .getDatabase(cluster.database())
             .getCollection("late")
             .withWriteConcern(WriteConcern.MAJORITY);
-    Queue<StreamEvent> given = new ConcurrentLinkedQueue<>();
+    Queue<StreamEvent> received = new ConcurrentLinkedQueue<>();
     Disposable reader =
         Flux.from(
                 ShardedChangeStream.builder(testbed.url())
@@ -169,36 +172,36 @@ class GroupedTransactionsIT {
                     .build()
                     .events())
             .filter(event -> !(event instanceof StreamEvent.Progress))
-            .subscribe(given::add);
+            .subscribe(received::add);
     AtomicInteger value = new AtomicInteger(9);
     await()
         .atMost(TIMEOUT)
         .until(
             () -> {
               set(collection, null, 51, value.incrementAndGet());
-              return !given.isEmpty();
+              return !received.isEmpty();
             });
     String set = testbed.shardHosts().get(cluster.shards().get(1));
     Thread committing = new Thread(() -> writeBoth(collection));
     try (MongoClient two = PrimaryShards.direct(set)) {
       failCommits(two, "alwaysOn");
       committing.start();
-      await().atMost(TIMEOUT).until(() -> transactions(given).size() == 1);
+      await().atMost(TIMEOUT).until(() -> transactions(received).size() == 1);
       set(collection, null, 1, 2);
       set(collection, null, 52, 2);
-      await().atMost(TIMEOUT).until(() -> key(last(given)) == 52);
+      await().atMost(TIMEOUT).until(() -> key(last(received)) == 52);
       failCommits(two, "off");
-      await().atMost(TIMEOUT).until(() -> transactions(given).size() == 2);
+      await().atMost(TIMEOUT).until(() -> transactions(received).size() == 2);
     }
     committing.join();
     reader.dispose();
-    List<StreamEvent.Transaction> parts = transactions(given);
+    List<StreamEvent.Transaction> parts = transactions(received);
     assertThat(parts)
         .extracting(StreamEvent.Transaction::shard)
         .containsExactlyElementsOf(cluster.shards().subList(0, 2));
     assertThat(parts.get(0).lsid()).isEqualTo(parts.get(1).lsid());
-    assertThat(changes(List.copyOf(given))).extracting(StreamEvent.Change::token).isSorted();
-    assertThat(last(given)).isSameAs(parts.get(1));
+    assertThat(changes(List.copyOf(received))).extracting(StreamEvent.Change::token).isSorted();
+    assertThat(last(received)).isSameAs(parts.get(1));
   }
 
   private static void writeBoth(MongoCollection<Document> collection) {
@@ -224,15 +227,15 @@ class GroupedTransactionsIT {
                             .append("failInternalCommands", true)));
   }
 
-  private static List<StreamEvent.Transaction> transactions(Queue<StreamEvent> given) {
-    return given.stream()
+  private static List<StreamEvent.Transaction> transactions(Queue<StreamEvent> received) {
+    return received.stream()
         .filter(event -> event instanceof StreamEvent.Transaction)
         .map(event -> (StreamEvent.Transaction) event)
         .toList();
   }
 
-  private static StreamEvent last(Queue<StreamEvent> given) {
-    List<StreamEvent> all = List.copyOf(given);
+  private static StreamEvent last(Queue<StreamEvent> received) {
+    List<StreamEvent> all = List.copyOf(received);
     return all.get(all.size() - 1);
   }
 
@@ -247,34 +250,34 @@ class GroupedTransactionsIT {
    * previous one.
    */
   private static Disposable readInPieces(
-      Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {
+      Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> received) {
     Random random = new Random(1);
-    AtomicReference<Checkpoint> place = new AtomicReference<>(begin);
+    AtomicReference<Checkpoint> checkpoint = new AtomicReference<>(begin);
     return Flux.defer(
             () ->
                 Flux.from(
                         stream
                             .get()
-                            .startAfter(Checkpoint.parse(place.get().toDocument()))
+                            .startAfter(Checkpoint.parse(checkpoint.get().toDocument()))
                             .groupTransactions(true)
                             .build()
                             .events())
                     .take(1 + random.nextInt(100)))
         .doOnNext(
             event -> {
-              place.set(event.checkpoint());
-              synchronized (given) {
-                given.add(event);
+              checkpoint.set(event.checkpoint());
+              synchronized (received) {
+                received.add(event);
               }
             })
         .repeat()
         .subscribe();
   }
 
-  private static List<StreamEvent.Change> changes(List<StreamEvent> given) {
+  private static List<StreamEvent.Change> changes(List<StreamEvent> received) {
     List<StreamEvent.Change> changes = new ArrayList<>();
-    synchronized (given) {
-      for (StreamEvent event : given) {
+    synchronized (received) {
+      for (StreamEvent event : received) {
         if (event instanceof StreamEvent.Transaction transaction) {
           changes.addAll(transaction.changes());
         } else if (event instanceof StreamEvent.Change change) {
@@ -343,10 +346,10 @@ class GroupedTransactionsIT {
     }
   }
 
-  private static void check(List<StreamEvent> given) {
+  private static void check(List<StreamEvent> received) {
     Map<Part, Integer> parts = new HashMap<>();
     Map<Long, Integer> shards = new HashMap<>();
-    for (StreamEvent event : given) {
+    for (StreamEvent event : received) {
       if (event instanceof StreamEvent.Change change) {
         assertThat(change.document()).doesNotContainKey("txnNumber");
       } else if (event instanceof StreamEvent.Transaction transaction) {
@@ -372,8 +375,8 @@ class GroupedTransactionsIT {
     assertThat(shards.values()).as("shards of a transaction").contains(3);
   }
 
-  private static void measured(SimpleMeterRegistry registry, int written) {
-    MeterNames.areListed(registry, 8);
+  private static void assertMeters(SimpleMeterRegistry registry, int written) {
+    MeterNames.assertListed(registry, 8);
     double events =
         registry.get(StreamMeters.EVENTS.meterName()).counters().stream()
             .mapToDouble(Counter::count)

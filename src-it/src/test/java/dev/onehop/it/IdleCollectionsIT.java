@@ -2,6 +2,7 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
@@ -31,7 +32,7 @@ class IdleCollectionsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   @Test
-  void collectionsThatDoNotChangeCostNextToNothing() throws InterruptedException {
+  void idleCollectionsCauseFewConfigReads() throws InterruptedException {
     try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
       testbed.shardHashedCollection(
           "it.first", new BsonDocument("_id", new BsonString("hashed")), 6);
@@ -41,7 +42,7 @@ class IdleCollectionsIT {
       }
       String config = testbed.configServers().replaceFirst(".*/", "").replaceFirst(",.*", "");
       try (OneHop router = OneHop.builder(testbed.url()).build();
-          com.mongodb.client.MongoClient watching =
+          MongoClient watching =
               MongoClients.create("mongodb://" + config + "/?directConnection=true")) {
         assertThat(routed(router)).isEqualTo(COLLECTIONS);
         MongoDatabase profiled = watching.getDatabase("config");

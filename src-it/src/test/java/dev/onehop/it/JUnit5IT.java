@@ -28,28 +28,28 @@ class JUnit5IT {
   @ShardedCluster
   static class Orders {
     @Test
-    void methodsHaveTheParameter(SharedCluster cluster) {
+    void resolvesMethodParameter(SharedCluster cluster) {
       assertThat(cluster.database()).isEqualTo("Orders");
     }
 
     @Nested
     @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-    class OfOneInstance {
+    class PerClassInstance {
       private final SharedCluster cluster;
 
-      OfOneInstance(SharedCluster cluster) {
+      PerClassInstance(SharedCluster cluster) {
         this.cluster = cluster;
       }
 
       @Test
-      void nestedClassesHaveTheSameDatabase() {
+      void nestedClassHasSameDatabase() {
         assertThat(cluster.database()).isEqualTo("Orders");
       }
     }
   }
 
   @Test
-  void anApplicationsTestsRun() throws IOException, InterruptedException {
+  void runsTestsUnderJUnit5() throws IOException, InterruptedException {
     String junit5;
     try (var jars = Files.list(JARS)) {
       junit5 = jars.map(Path::toString).collect(Collectors.joining(File.pathSeparator));

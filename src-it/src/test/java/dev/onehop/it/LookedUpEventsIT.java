@@ -164,17 +164,17 @@ class LookedUpEventsIT {
         "REPLICA_SET | [{$unset: ['ns', 'documentKey', 'clusterTime', 'operationType']}]",
         "REPLICA_SET | [{$match: {'fullDocument.n': {$gt: 5}}}, {$project: {fullDocument: 1}}]",
       })
-  void theEventsAreTheDrivers(At at, String pipeline) {
+  void returnsSameEventsAsDriver(At at, String pipeline) {
     List<Document> stages = stages(pipeline);
-    same(at, "kept", stages, FullDocumentBeforeChange.DEFAULT);
-    same(at, "kept", stages, FullDocumentBeforeChange.REQUIRED);
-    same(at, "unkept", stages, FullDocumentBeforeChange.WHEN_AVAILABLE);
+    assertSameEvents(at, "kept", stages, FullDocumentBeforeChange.DEFAULT);
+    assertSameEvents(at, "kept", stages, FullDocumentBeforeChange.REQUIRED);
+    assertSameEvents(at, "unkept", stages, FullDocumentBeforeChange.WHEN_AVAILABLE);
   }
 
-  private static void same(
+  private static void assertSameEvents(
       At at, String name, List<Document> stages, FullDocumentBeforeChange before) {
-    List<String> driver = ofTheDriver(at, name, stages, before);
-    assertThat(ofOurs(at, name, stages, before)).as("%s %s", name, before).isEqualTo(driver);
+    List<String> driver = driverEvents(at, name, stages, before);
+    assertThat(oneHopEvents(at, name, stages, before)).as("%s %s", name, before).isEqualTo(driver);
     if (before == FullDocumentBeforeChange.REQUIRED && !stages.toString().contains("-1")) {
       assertThat(driver).as("the driver's").isNotEmpty();
     }
@@ -195,15 +195,15 @@ class LookedUpEventsIT {
         "REQUIRED | []",
         "REQUIRED | [{$project: {ns: 0}}]",
       })
-  void itsFailuresAreTheDrivers(FullDocumentBeforeChange before, String pipeline) {
+  void failsWithSameErrorsAsDriver(FullDocumentBeforeChange before, String pipeline) {
     List<Document> stages = stages(pipeline);
     for (At at : At.values()) {
       MongoCommandException driver =
           catchThrowableOfType(
-              MongoCommandException.class, () -> ofTheDriver(at, "unkept", stages, before));
+              MongoCommandException.class, () -> driverEvents(at, "unkept", stages, before));
       MongoCommandException ours =
           catchThrowableOfType(
-              MongoCommandException.class, () -> ofOurs(at, "unkept", stages, before));
+              MongoCommandException.class, () -> oneHopEvents(at, "unkept", stages, before));
       assertThat(driver).as("the driver's at %s", at).isNotNull();
       assertThat(ours).as("%s", at).isNotNull();
       assertThat(ours.getErrorCode()).as("%s", at).isEqualTo(driver.getErrorCode());
@@ -215,11 +215,14 @@ class LookedUpEventsIT {
   @EnumSource(
       value = FullDocument.class,
       names = {"WHEN_AVAILABLE", "REQUIRED"})
-  void storedImagesAreTheDrivers(FullDocument wanted) {
+  void returnsSameStoredImagesAsDriver(FullDocument wanted) {
     List<Document> stages = stages("[{$project: {documentKey: 0, ns: 0, operationType: 0}}]");
-    assertThat(ours(At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE))
+    assertThat(
+            oneHopEvents(
+                At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE))
         .isEqualTo(
-            driver(At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE));
+            driverEvents(
+                At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE));
   }
 
   /**
@@ -227,7 +230,7 @@ class LookedUpEventsIT {
    * document.
    */
   @Test
-  void documentsThatHaveMovedAreThereForThePipeline() {
+  void pipelineSeesMovedDocuments() {
     MongoCollection<Document> collection = sharded("moved").withWriteConcern(WriteConcern.MAJORITY);
     BsonTimestamp start = now();
     collection.insertOne(new Document("_id", 5).append("n", 1));
@@ -236,7 +239,7 @@ class LookedUpEventsIT {
       testbed.moveRange("lookups.moved", new BsonDocument("_id", new BsonMinKey()), shard);
     }
     collection.updateOne(Filters.eq(5), Updates.set("m", 3));
-    List<BsonDocument> given =
+    List<BsonDocument> received =
         Flux.from(
                 ShardedChangeStream.builder(testbed.url())
                     .collection("lookups", "moved")
@@ -251,7 +254,7 @@ class LookedUpEventsIT {
             .<BsonDocument>map(event -> event.getDocument("d"))
             .collectList()
             .block(TIMEOUT);
-    assertThat(given)
+    assertThat(received)
         .hasSize(2)
         .allMatch(document -> document.equals(BsonDocument.parse("{_id: 5, n: 2, m: 3}")));
   }
@@ -261,7 +264,7 @@ class LookedUpEventsIT {
    * the stream reports only its key.
    */
   @Test
-  void largeDocumentsAreGivenOrNamed() {
+  void returnsOrReportsLargeDocuments() {
     MongoCollection<Document> collection = sharded("large").withWriteConcern(WriteConcern.MAJORITY);
     BsonTimestamp start = now();
     for (int i = 0; i < 14; i++) {
@@ -269,7 +272,7 @@ class LookedUpEventsIT {
       collection.insertOne(new Document("_id", i).append("filler", "x".repeat(size)));
       collection.updateOne(Filters.eq(i), Updates.set("n", i));
     }
-    List<String> given =
+    List<String> received =
         Flux.from(
                 ShardedChangeStream.builder(testbed.url())
                     .collection("lookups", "large")
@@ -295,7 +298,7 @@ class LookedUpEventsIT {
                                 .getValue())
             .collectList()
             .block(TIMEOUT);
-    assertThat(given)
+    assertThat(received)
         .containsExactly(
             "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "no 10", "11", "12", "13");
   }
@@ -304,12 +307,12 @@ class LookedUpEventsIT {
     return Document.parse("{all: " + pipeline + "}").getList("all", Document.class);
   }
 
-  private static List<String> ofTheDriver(
+  private static List<String> driverEvents(
       At at, String name, List<Document> pipeline, FullDocumentBeforeChange before) {
-    return driver(at, name, pipeline, FullDocument.UPDATE_LOOKUP, before);
+    return driverEvents(at, name, pipeline, FullDocument.UPDATE_LOOKUP, before);
   }
 
-  private static List<String> driver(
+  private static List<String> driverEvents(
       At at,
       String name,
       List<Document> pipeline,
@@ -324,7 +327,7 @@ class LookedUpEventsIT {
     stages.add(new Document("$changeStream", options));
     stages.addAll(pipeline);
     MongoDatabase database = (at == At.MONGOS ? mongos : replicaSet).getDatabase("lookups");
-    List<String> given = new ArrayList<>();
+    List<String> received = new ArrayList<>();
     // Sends raw commands, because the driver's publisher does not show the position of an empty
     // batch.
     BsonDocument cursor =
@@ -336,12 +339,12 @@ class LookedUpEventsIT {
                 BsonDocument.class)
             .getDocument("cursor");
     for (String batch = "firstBatch"; ; batch = "nextBatch") {
-      cursor.getArray(batch).forEach(event -> given.add(event.asDocument().toJson(EXACT)));
+      cursor.getArray(batch).forEach(event -> received.add(event.asDocument().toJson(EXACT)));
       if (Checkpoint.ofResumeToken(cursor.getDocument("postBatchResumeToken"))
               .clusterTime()
               .compareTo(end)
           > 0) {
-        return given;
+        return received;
       }
       cursor =
           database
@@ -354,12 +357,12 @@ class LookedUpEventsIT {
     }
   }
 
-  private static List<String> ofOurs(
+  private static List<String> oneHopEvents(
       At at, String name, List<Document> pipeline, FullDocumentBeforeChange before) {
-    return ours(at, name, pipeline, FullDocument.UPDATE_LOOKUP, before);
+    return oneHopEvents(at, name, pipeline, FullDocument.UPDATE_LOOKUP, before);
   }
 
-  private static List<String> ours(
+  private static List<String> oneHopEvents(
       At at,
       String name,
       List<Document> pipeline,

@@ -51,10 +51,10 @@ class LostHistoryIT {
   }
 
   @Test
-  void whatIsLostIsNamedAndEverythingElseIsGiven() {
+  void reportsLostHistoryAndReturnsRemainingEvents() {
     MongoCollection<Document> collection = client.getDatabase("lost").getCollection("c");
     collection.insertOne(new Document("_id", 0));
-    Checkpoint place =
+    Checkpoint checkpoint =
         Flux.from(
                 stream()
                     .startAtOperationTime(oplog().find().first().get("ts", BsonTimestamp.class))
@@ -63,7 +63,7 @@ class LostHistoryIT {
             .ofType(StreamEvent.Change.class)
             .blockFirst(TIMEOUT)
             .checkpoint();
-    BsonTimestamp before = place.clusterTime();
+    BsonTimestamp before = checkpoint.clusterTime();
     int[] next = {1};
     await()
         .atMost(TIMEOUT)
@@ -80,7 +80,7 @@ class LostHistoryIT {
 
     HistoryLostException failure = null;
     try {
-      Flux.from(stream().startAfter(place).build().events()).blockFirst(TIMEOUT);
+      Flux.from(stream().startAfter(checkpoint).build().events()).blockFirst(TIMEOUT);
     } catch (HistoryLostException lost) {
       failure = lost;
     }
@@ -89,19 +89,23 @@ class LostHistoryIT {
     assertThat(failure.from()).isEqualTo(before);
     assertThat(failure.to()).isEqualTo(new BsonTimestamp(oldest().getValue() + 1));
 
-    List<Integer> left = new ArrayList<>();
+    List<Integer> remaining = new ArrayList<>();
     oplog()
         .find(
             Filters.and(
                 Filters.gte("ts", failure.to()), Filters.eq("ns", "lost.c"), Filters.eq("op", "i")))
         .sort(Sorts.ascending("$natural"))
-        .forEach(entry -> left.add(entry.get("o", Document.class).getInteger("_id")));
-    assertThat(left).isNotEmpty().hasSizeLessThan(next[0] - 1);
+        .forEach(entry -> remaining.add(entry.get("o", Document.class).getInteger("_id")));
+    assertThat(remaining).isNotEmpty().hasSizeLessThan(next[0] - 1);
     List<StreamEvent> events =
         Flux.from(
-                stream().startAfter(place).historyLost(HistoryLostPolicy.CONTINUE).build().events())
+                stream()
+                    .startAfter(checkpoint)
+                    .historyLost(HistoryLostPolicy.CONTINUE)
+                    .build()
+                    .events())
             .filter(event -> !(event instanceof StreamEvent.Progress))
-            .take(1 + left.size())
+            .take(1 + remaining.size())
             .collectList()
             .block(TIMEOUT);
     StreamEvent.HistoryLost lost = (StreamEvent.HistoryLost) events.get(0);
@@ -115,10 +119,10 @@ class LostHistoryIT {
                     .getDocument("documentKey")
                     .getInt32("_id")
                     .getValue())
-        .isEqualTo(left);
+        .isEqualTo(remaining);
     System.err.printf(
         "lost from %s to %s, %d of %d events left%n",
-        failure.from(), failure.to(), left.size(), next[0]);
+        failure.from(), failure.to(), remaining.size(), next[0]);
   }
 
   private static ShardedChangeStream.Builder stream() {

@@ -48,7 +48,7 @@ class ManyChunksIT {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
-  void aSmallHeapIsEnough(RoutingMode mode) throws IOException, InterruptedException {
+  void loadsManyChunksWithSmallHeap(RoutingMode mode) throws IOException, InterruptedException {
     int chunk = CHUNKS / 2;
     String url =
         mode == RoutingMode.DIRECT

@@ -28,7 +28,7 @@ final class MeterNames {
    * Asserts that the list has each meter, with its kind and tags, and that the registry has at
    * least {@code names} of them.
    */
-  static void areListed(MeterRegistry registry, int names) {
+  static void assertListed(MeterRegistry registry, int names) {
     Set<String> found =
         registry.getMeters().stream()
             .map(Meter::getId)

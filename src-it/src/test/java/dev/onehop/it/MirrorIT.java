@@ -58,27 +58,27 @@ class MirrorIT {
   private static final String LAST = "last";
 
   private static String url;
-  private static com.mongodb.client.MongoClient writes;
+  private static com.mongodb.client.MongoClient syncClient;
   private static MongoClient client;
 
   @BeforeAll
   static void start(RealMongod shared) {
     url = shared.url();
-    writes = MongoClients.create(url);
+    syncClient = MongoClients.create(url);
     client = com.mongodb.reactivestreams.client.MongoClients.create(url);
   }
 
   @AfterAll
   static void stop() {
-    writes.close();
+    syncClient.close();
     client.close();
   }
 
   @BeforeEach
   void drop() {
-    writes.getDatabase("mirror").drop();
+    syncClient.getDatabase("mirror").drop();
     for (String each : List.of("source", "copy")) {
-      writes.getDatabase("mirror").createCollection(each);
+      syncClient.getDatabase("mirror").createCollection(each);
     }
   }
 
@@ -96,10 +96,10 @@ class MirrorIT {
    * written.
    */
   @Test
-  void aFencedMirrorOfAllKindsOfChangesIsEqual() throws InterruptedException {
+  void fencedMirrorEqualsSource() throws InterruptedException {
     AtomicReference<Throwable> failure = new AtomicReference<>();
     Disposable running;
-    try (RandomWrites random = new RandomWrites(writes, "mirror", List.of("source"), 60, 2)) {
+    try (RandomWrites random = new RandomWrites(syncClient, "mirror", List.of("source"), 60, 2)) {
       await().atMost(TIMEOUT).until(() -> random.done() >= WRITES / 3);
       running = mirror(failure);
       await().atMost(TIMEOUT).until(() -> random.done() >= WRITES && isFilled());
@@ -111,12 +111,12 @@ class MirrorIT {
   }
 
   @Test
-  void anEmptyCollectionIsFollowedAtOnce() {
+  void mirrorsEmptyCollection() {
     AtomicReference<Throwable> failure = new AtomicReference<>();
     Disposable running = mirror(failure);
     await().atMost(TIMEOUT).until(MirrorIT::isFilled);
-    assertThat(database("copy").countDocuments()).isZero();
-    database("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
+    assertThat(collection("copy").countDocuments()).isZero();
+    collection("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
     awaitEqual(failure);
     leave(running);
   }
@@ -126,8 +126,8 @@ class MirrorIT {
    * would keep its channels, and no other member could take them.
    */
   @Test
-  void anErrorInTheWritesOfASnapshotEndsTheMember() {
-    database("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
+  void errorInSnapshotWritesEndsMember() {
+    collection("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
     AtomicReference<Throwable> failure = new AtomicReference<>();
     Disposable running =
         mirror(
@@ -171,12 +171,12 @@ class MirrorIT {
         .atMost(TIMEOUT)
         .until(
             () ->
-                database("leases").countDocuments(BsonDocument.parse("{member: {$exists: true}}"))
+                collection("leases").countDocuments(BsonDocument.parse("{member: {$exists: true}}"))
                     == 0);
   }
 
   private static boolean isFilled() {
-    return database("states").countDocuments(BsonDocument.parse("{place: {$exists: true}}"))
+    return collection("states").countDocuments(BsonDocument.parse("{place: {$exists: true}}"))
         == CHANNELS;
   }
 
@@ -190,15 +190,15 @@ class MirrorIT {
             });
   }
 
-  private static com.mongodb.client.MongoCollection<BsonDocument> database(String collection) {
-    return writes.getDatabase("mirror").getCollection(collection, BsonDocument.class);
+  private static com.mongodb.client.MongoCollection<BsonDocument> collection(String collection) {
+    return syncClient.getDatabase("mirror").getCollection(collection, BsonDocument.class);
   }
 
   /**
    * No field name contains a dot, because then an event alone is not enough to repeat the update.
    */
   @Test
-  void eventsThatRunAgainAreTheSame() throws InterruptedException {
+  void repeatedEventsHaveSameResult() throws InterruptedException {
     ShardedChangeStream stream = stream().build();
     Checkpoint start = Mono.from(stream.start()).block(TIMEOUT);
     List<String> updates =
@@ -210,7 +210,7 @@ class MirrorIT {
     for (int i = 0; i < WRITES; i++) {
       write(random, updates);
     }
-    database("source").insertOne(new BsonDocument("_id", new BsonString(LAST)));
+    collection("source").insertOne(new BsonDocument("_id", new BsonString(LAST)));
     List<StreamEvent> events =
         Flux.from(stream.events(start))
             .filter(event -> event instanceof StreamEvent.Change)
@@ -248,12 +248,12 @@ class MirrorIT {
           [{b: 1}]        | a.0.b   | {'0': [1, 2]}
           [[{b: 1}]]      | a.0.0.b | [[[1]]]
           """)
-  void anEventThatRunsAgainMeetsAnArray(String before, String path, String after) {
+  void repeatedEventKeepsArray(String before, String path, String after) {
     ShardedChangeStream stream = stream().build();
     Checkpoint start = Mono.from(stream.start()).block(TIMEOUT);
-    database("source").insertOne(BsonDocument.parse("{_id: 1, a: %s}".formatted(before)));
+    collection("source").insertOne(BsonDocument.parse("{_id: 1, a: %s}".formatted(before)));
     for (String update : List.of("{'%s': 2}".formatted(path), "{a: %s}".formatted(after))) {
-      database("source")
+      collection("source")
           .updateOne(new BsonDocument(), new BsonDocument("$set", BsonDocument.parse(update)));
     }
     List<StreamEvent> events =
@@ -316,7 +316,7 @@ class MirrorIT {
                                 .append("u", update)
                                 .append("upsert", BsonBoolean.valueOf(kind == 0)))));
     // The reply is ignored: an update that the server refuses changes nothing.
-    var unused = writes.getDatabase("mirror").runCommand(command);
+    var unused = syncClient.getDatabase("mirror").runCommand(command);
   }
 
   /**
@@ -325,7 +325,7 @@ class MirrorIT {
    */
   private static Map<String, BsonValue> content(String collection) {
     Map<String, BsonValue> content = new TreeMap<>();
-    for (BsonDocument each : database(collection).find()) {
+    for (BsonDocument each : collection(collection).find()) {
       content.put(each.get("_id").toString(), sorted(each));
     }
     return content;

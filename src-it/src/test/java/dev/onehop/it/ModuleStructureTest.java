@@ -33,7 +33,7 @@ class ModuleStructureTest {
   private static final JavaClasses CLASSES = new ClassFileImporter().importPackages("dev.onehop");
 
   @Test
-  void nothingOutsideTheRoutingModuleUsesItsInternals() {
+  void onlyRoutingUsesItsInternals() {
     for (String module : MODULES) {
       assertThat(CLASSES.that(resideInAPackage(module + ".."))).as(module).isNotEmpty();
     }
@@ -51,7 +51,7 @@ class ModuleStructureTest {
    * package-info says.
    */
   @Test
-  void wireAndShardsAreForModulesThatSpeakToServersThemselves() {
+  void onlyListedModulesUseWireAndShards() {
     noClasses()
         .that()
         .resideOutsideOfPackages(
@@ -85,7 +85,7 @@ class ModuleStructureTest {
   }
 
   @Test
-  void onlyTestsUseSettingsThatApplicationsDoNotHave() {
+  void onlyTestsUseSetupPackage() {
     noClasses()
         .that()
         .resideOutsideOfPackages("dev.onehop.routing.setup..", "dev.onehop.it..")

@@ -72,7 +72,7 @@ class MovingRangesIT {
   private volatile boolean stopped;
 
   @Test
-  void everyAcknowledgedWriteIsThereExactlyOnce() throws InterruptedException {
+  void storesEachAcknowledgedWriteOnce() throws InterruptedException {
     try (Testbed testbed = Testbed.builder(Topology.named("us-2014")).start()) {
       testbed.shardCollection(
           NAMESPACE,
@@ -154,7 +154,7 @@ class MovingRangesIT {
     private final MongoCollection<Document> collection;
     private final Random random;
     private final SortedMap<Integer, Document> documents = new TreeMap<>();
-    private final List<Step> shapes =
+    private final List<Step> steps =
         List.of(
             this::insertOne,
             this::insertMany,
@@ -186,7 +186,7 @@ class MovingRangesIT {
     public void run() {
       try {
         while (!stopped) {
-          shapes.get(random.nextInt(shapes.size())).run();
+          steps.get(random.nextInt(steps.size())).run();
           operations.incrementAndGet();
         }
       } catch (RuntimeException | AssertionError e) {
@@ -195,20 +195,20 @@ class MovingRangesIT {
     }
 
     private void insertOne() {
-      Document document = absent();
-      got(collection.insertOne(document));
-      remember(document);
+      Document document = newDocument();
+      block(collection.insertOne(document));
+      expect(document);
     }
 
     private void insertMany() {
-      List<Document> several = distinct(List.of(absent(), absent(), absent()));
-      assertThat(got(collection.insertMany(several)).getInsertedIds()).hasSize(several.size());
-      several.forEach(this::remember);
+      List<Document> several = distinct(List.of(newDocument(), newDocument(), newDocument()));
+      assertThat(block(collection.insertMany(several)).getInsertedIds()).hasSize(several.size());
+      several.forEach(this::expect);
     }
 
     private void find() {
       int id = anyId();
-      assertThat(got(collection.find(Filters.eq(id)).first())).isEqualTo(documents.get(id));
+      assertThat(block(collection.find(Filters.eq(id)).first())).isEqualTo(documents.get(id));
     }
 
     private void findSeveral() {
@@ -229,14 +229,14 @@ class MovingRangesIT {
 
     private void count() {
       int id = anyId();
-      assertThat(got(collection.countDocuments(Filters.eq(id))))
+      assertThat(block(collection.countDocuments(Filters.eq(id))))
           .isEqualTo(documents.containsKey(id) ? 1 : 0);
     }
 
     private void aggregate() {
       int id = anyId();
       Document found =
-          got(
+          block(
               collection
                   .aggregate(
                       List.of(
@@ -259,51 +259,52 @@ class MovingRangesIT {
     private void updateOne() {
       int id = anyId();
       int write = ++writes;
-      assertThat(got(collection.updateOne(Filters.eq(id), push(write))).getModifiedCount())
+      assertThat(block(collection.updateOne(Filters.eq(id), push(write))).getModifiedCount())
           .isEqualTo(documents.containsKey(id) ? 1 : 0);
-      pushed(id, write);
+      recordPush(id, write);
     }
 
     private void updateMany() {
       int id = anyId();
       int write = ++writes;
       assertThat(
-              got(collection.updateMany(
-                      Filters.and(Filters.eq(id), Filters.eq("owner", number)), push(write)))
+              block(
+                      collection.updateMany(
+                          Filters.and(Filters.eq(id), Filters.eq("owner", number)), push(write)))
                   .getModifiedCount())
           .isEqualTo(documents.containsKey(id) ? 1 : 0);
-      pushed(id, write);
+      recordPush(id, write);
     }
 
     private void upsert() {
       int id = anyId();
       int write = ++writes;
       Bson update = Updates.combine(Updates.setOnInsert("owner", number), push(write));
-      got(collection.updateOne(Filters.eq(id), update, new UpdateOptions().upsert(true)));
+      block(collection.updateOne(Filters.eq(id), update, new UpdateOptions().upsert(true)));
       documents.computeIfAbsent(id, this::empty);
-      pushed(id, write);
+      recordPush(id, write);
     }
 
     private void replaceOne() {
       Document replacement = fresh(anyId());
-      got(
+      block(
           collection.replaceOne(
               Filters.eq(replacement.getInteger("_id")),
               replacement,
               new ReplaceOptions().upsert(true)));
-      remember(replacement);
+      expect(replacement);
     }
 
     private void findOneAndUpdate() {
       int id = anyId();
       int write = ++writes;
       Document after =
-          got(
+          block(
               collection.findOneAndUpdate(
                   Filters.eq(id),
                   push(write),
                   new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)));
-      pushed(id, write);
+      recordPush(id, write);
       assertThat(after).isEqualTo(documents.get(id));
     }
 
@@ -311,36 +312,37 @@ class MovingRangesIT {
       Document replacement = fresh(anyId());
       int id = replacement.getInteger("_id");
       Document before =
-          got(
+          block(
               collection.findOneAndReplace(
                   Filters.eq(id), replacement, new FindOneAndReplaceOptions()));
       assertThat(before).isEqualTo(documents.get(id));
       if (before != null) {
-        remember(replacement);
+        expect(replacement);
       }
     }
 
     private void findOneAndDelete() {
       int id = anyId();
-      assertThat(got(collection.findOneAndDelete(Filters.eq(id)))).isEqualTo(documents.remove(id));
+      assertThat(block(collection.findOneAndDelete(Filters.eq(id))))
+          .isEqualTo(documents.remove(id));
     }
 
     private void deleteOne() {
       int id = anyId();
-      assertThat(got(collection.deleteOne(Filters.eq(id))).getDeletedCount())
+      assertThat(block(collection.deleteOne(Filters.eq(id))).getDeletedCount())
           .isEqualTo(documents.remove(id) == null ? 0 : 1);
     }
 
     private void deleteMany() {
       int id = anyId();
       assertThat(
-              got(collection.deleteMany(Filters.and(Filters.eq(id), Filters.eq("owner", number))))
+              block(collection.deleteMany(Filters.and(Filters.eq(id), Filters.eq("owner", number))))
                   .getDeletedCount())
           .isEqualTo(documents.remove(id) == null ? 0 : 1);
     }
 
     private void bulkWrite(boolean ordered) {
-      Document inserted = absent();
+      Document inserted = newDocument();
       int updated = anyId();
       int deleted = anyId();
       int own = inserted.getInteger("_id");
@@ -349,17 +351,17 @@ class MovingRangesIT {
       }
       int write = ++writes;
       var result =
-          got(
+          block(
               collection.bulkWrite(
                   List.of(
                       new InsertOneModel<>(inserted),
                       new UpdateOneModel<>(Filters.eq(updated), push(write)),
                       new DeleteOneModel<>(Filters.eq(deleted))),
                   new BulkWriteOptions().ordered(ordered)));
-      remember(inserted);
+      expect(inserted);
       assertThat(result.getInsertedCount()).isEqualTo(1);
       assertThat(result.getModifiedCount()).isEqualTo(documents.containsKey(updated) ? 1 : 0);
-      pushed(updated, write);
+      recordPush(updated, write);
       assertThat(result.getDeletedCount()).isEqualTo(documents.remove(deleted) == null ? 0 : 1);
     }
 
@@ -368,12 +370,12 @@ class MovingRangesIT {
     }
 
     /** A new document with an unused {@code _id}. */
-    private Document absent() {
+    private Document newDocument() {
       int id = anyId();
       while (documents.containsKey(id)) {
         if (documents.size() > KEYS / THREADS / 2) {
           int victim = documents.firstKey();
-          got(collection.deleteOne(Filters.eq(victim)));
+          block(collection.deleteOne(Filters.eq(victim)));
           documents.remove(victim);
         }
         id = anyId();
@@ -401,19 +403,19 @@ class MovingRangesIT {
       return Updates.push("log", write);
     }
 
-    private void pushed(int id, int write) {
+    private void recordPush(int id, int write) {
       Document document = documents.get(id);
       if (document != null) {
         document.getList("log", Integer.class).add(write);
       }
     }
 
-    private void remember(Document document) {
+    private void expect(Document document) {
       documents.put(document.getInteger("_id"), document);
     }
   }
 
-  private static <T> T got(Publisher<T> operation) {
+  private static <T> T block(Publisher<T> operation) {
     return Mono.from(operation).block(TIMEOUT);
   }
 }

@@ -35,7 +35,7 @@ class PastReadsIT {
   private static final int STALE_CHUNK_HISTORY = 239;
 
   @Test
-  void noDocumentIsMissingAfterAMove(SharedCluster cluster) {
+  void readBeforeMigrationIsCompleteOrRejected(SharedCluster cluster) {
     try (MongoClient client = MongoClients.create(cluster.url())) {
       cluster.shardCollection(
           "c",
@@ -49,19 +49,19 @@ class PastReadsIT {
       collection.insertMany(
           IntStream.range(0, DOCUMENTS).mapToObj(i -> new Document("_id", i)).toList());
       BsonTimestamp before = now(client);
-      assertThat(found(database, before)).isEqualTo(DOCUMENTS);
+      assertThat(countAt(database, before)).isEqualTo(DOCUMENTS);
 
       cluster.moveRange("c", new BsonDocument("_id", new BsonMinKey()), cluster.shards().get(1));
 
       if (cluster.testbed().server().router().label().equals("mongos")) {
-        assertThat(found(database, before)).isEqualTo(DOCUMENTS);
+        assertThat(countAt(database, before)).isEqualTo(DOCUMENTS);
       } else {
-        assertThatThrownBy(() -> found(database, before))
+        assertThatThrownBy(() -> countAt(database, before))
             .isInstanceOfSatisfying(
                 MongoCommandException.class,
                 refused -> assertThat(refused.getErrorCode()).isEqualTo(STALE_CHUNK_HISTORY));
       }
-      assertThat(found(database, now(client))).isEqualTo(DOCUMENTS);
+      assertThat(countAt(database, now(client))).isEqualTo(DOCUMENTS);
     }
   }
 
@@ -73,7 +73,7 @@ class PastReadsIT {
     }
   }
 
-  private static int found(MongoDatabase database, BsonTimestamp time) {
+  private static int countAt(MongoDatabase database, BsonTimestamp time) {
     BsonDocument find =
         new BsonDocument("find", new BsonString("c"))
             .append("batchSize", new BsonInt32(2 * DOCUMENTS))

@@ -92,36 +92,36 @@ class PipelinedAuthenticationIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
-  void scramNegotiatesItsMechanism(String user) {
+  void scramNegotiatesMechanism(String user) {
     try (PipelinedClient pipelined =
         client(
             s ->
                 s.credential(
                     MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
-      everythingWorks(pipelined);
+      assertWorks(pipelined);
     }
   }
 
   @Test
-  void scramSha1ByName() {
+  void authenticatesWithExplicitScramSha1() {
     try (PipelinedClient pipelined =
         client(
             s ->
                 s.credential(
                     MongoCredential.createScramSha1Credential(
                         "SCRAM-SHA-1", "it", "secret".toCharArray())))) {
-      everythingWorks(pipelined);
+      assertWorks(pipelined);
     }
   }
 
   @Test
-  void x509() {
+  void authenticatesWithX509() {
     try (PipelinedClient pipelined =
         client(
             s ->
                 s.credential(MongoCredential.createMongoX509Credential())
                     .applyToSslSettings(ssl -> ssl.context(certificates.client())))) {
-      everythingWorks(pipelined);
+      assertWorks(pipelined);
     }
   }
 
@@ -131,31 +131,31 @@ class PipelinedAuthenticationIT {
    */
   @ParameterizedTest
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
-  void scramUnderTheStrictStableApi(String user) {
+  void authenticatesWithScramInStrictApi(String user) {
     try (PipelinedClient pipelined =
         client(
             s ->
                 s.serverApi(STRICT)
                     .credential(
                         MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
-      everythingWorks(pipelined);
+      assertWorks(pipelined);
     }
   }
 
   @Test
-  void x509UnderTheStrictStableApi() {
+  void authenticatesWithX509InStrictApi() {
     try (PipelinedClient pipelined =
         client(
             s ->
                 s.serverApi(STRICT)
                     .credential(MongoCredential.createMongoX509Credential())
                     .applyToSslSettings(ssl -> ssl.context(certificates.client())))) {
-      everythingWorks(pipelined);
+      assertWorks(pipelined);
     }
   }
 
   @Test
-  void aWrongPasswordIsRefusedUnderTheStrictStableApi() {
+  void rejectsWrongPasswordInStrictApi() {
     try (PipelinedClient pipelined =
         client(
             s ->
@@ -172,7 +172,7 @@ class PipelinedAuthenticationIT {
   }
 
   @Test
-  void aWrongPasswordIsRefused() {
+  void rejectsWrongPassword() {
     try (PipelinedClient pipelined =
         client(
             s ->
@@ -188,7 +188,7 @@ class PipelinedAuthenticationIT {
   }
 
   @Test
-  void withoutCredentialsNothingIsServed() {
+  void rejectsOperationsWithoutCredentials() {
     try (PipelinedClient pipelined = client(s -> {})) {
       MongoCollection<Document> collection =
           pipelined.client().getDatabase("it").getCollection("refused");
@@ -199,7 +199,7 @@ class PipelinedAuthenticationIT {
   }
 
   @Test
-  void aServerUnderAnotherNameIsRefused() {
+  void rejectsServerWithWrongHostName() {
     try (PipelinedClient pipelined =
         client(
             s ->
@@ -219,7 +219,7 @@ class PipelinedAuthenticationIT {
   }
 
   @Test
-  void aServerOfAnUnknownAuthorityIsRefused() throws Exception {
+  void rejectsServerOfUnknownAuthority() throws Exception {
     SSLContext standard = SSLContext.getDefault();
     try (PipelinedClient pipelined =
         client(
@@ -240,7 +240,7 @@ class PipelinedAuthenticationIT {
    * so, the error must report the refusal.
    */
   @Test
-  void aWrongPasswordIsRefusedToManyAtOnce() {
+  void rejectsWrongPasswordOfConcurrentOperations() {
     try (PipelinedClient pipelined =
         client(
             s ->
@@ -259,7 +259,7 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  private static void everythingWorks(PipelinedClient pipelined) {
+  private static void assertWorks(PipelinedClient pipelined) {
     MongoCollection<Document> collection =
         pipelined.client().getDatabase("it").getCollection("c" + System.nanoTime());
     Disposable changes = Flux.from(collection.watch()).subscribe();

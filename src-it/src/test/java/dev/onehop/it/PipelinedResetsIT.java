@@ -57,7 +57,7 @@ class PipelinedResetsIT {
   }
 
   @Test
-  void everyAcknowledgedWriteIsThereOnceAndNoReplyGoesAstray() throws InterruptedException {
+  void resetsNeitherLoseWritesNorMixReplies() throws InterruptedException {
     try (LeakWatch leakWatch = LeakWatch.start();
         CuttingLink link =
             new CuttingLink(mongod.port(), LINK_DELAY_MILLIS, MEAN_MILLIS_BETWEEN_CUTS, 1)) {
@@ -101,27 +101,27 @@ class PipelinedResetsIT {
   }
 
   private void load(MongoCollection<Document> collection, String prefix, Random random, long end) {
-    List<String> mine = new ArrayList<>();
+    List<String> ownIds = new ArrayList<>();
     for (int n = 0; System.nanoTime() < end; n++) {
       String tag = prefix + n;
       int dice = random.nextInt(100);
       try {
-        if (dice < 40 || mine.isEmpty()) {
+        if (dice < 40 || ownIds.isEmpty()) {
           run(collection.insertOne(new Document("_id", tag).append("tag", tag).append("n", 0)));
           acknowledged.add(tag);
-          mine.add(tag);
+          ownIds.add(tag);
         } else if (dice < 60) {
-          String id = mine.get(random.nextInt(mine.size()));
+          String id = ownIds.get(random.nextInt(ownIds.size()));
           run(collection.updateOne(Filters.eq("_id", id), Updates.push("touched", tag)));
           touched.add(tag);
         } else if (dice < 97) {
-          String id = mine.get(random.nextInt(mine.size()));
+          String id = ownIds.get(random.nextInt(ownIds.size()));
           expect(id, run(collection.find(Filters.eq("_id", id)).first()));
         } else if (dice < 99) {
           // A cursor of several batches uses a separate socket.
           Flux.from(
                   collection
-                      .find(Filters.in("_id", mine.subList(0, Math.min(50, mine.size()))))
+                      .find(Filters.in("_id", ownIds.subList(0, Math.min(50, ownIds.size()))))
                       .batchSize(10))
               .doOnNext(found -> expect(found.getString("_id"), found))
               .blockLast(TIMEOUT);
@@ -131,7 +131,7 @@ class PipelinedResetsIT {
               collection
                   .find(
                       Filters.and(
-                          Filters.eq("_id", mine.get(0)), Filters.where("sleep(200)||true")))
+                          Filters.eq("_id", ownIds.get(0)), Filters.where("sleep(200)||true")))
                   .first());
         }
         operations.incrementAndGet();
@@ -148,20 +148,20 @@ class PipelinedResetsIT {
   }
 
   private void assertNothingLost(MongoCollection<Document> collection) {
-    Set<String> there = new HashSet<>();
+    Set<String> stored = new HashSet<>();
     List<String> twice = new ArrayList<>();
     Set<String> touches = new HashSet<>();
     Flux.from(collection.find())
         .doOnNext(
             found -> {
-              there.add(found.getString("_id"));
+              stored.add(found.getString("_id"));
               // If a write was executed twice, its mark is in this list twice.
               found.getList("touched", String.class, List.of()).stream()
                   .filter(touch -> !touches.add(touch))
                   .forEach(twice::add);
             })
         .blockLast(TIMEOUT);
-    assertThat(there).containsAll(acknowledged);
+    assertThat(stored).containsAll(acknowledged);
     assertThat(touches).containsAll(touched);
     assertThat(twice).isEmpty();
   }

@@ -92,7 +92,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void eachReplyGoesToItsRequest() {
+  void matchesRepliesToRequests() {
     run(
         collection.insertMany(
             IntStream.range(0, 100).mapToObj(n -> new Document("_id", n).append("n", n)).toList()));
@@ -112,7 +112,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aCursorOfTenThousandDocuments() {
+  void readsCursorOfManyBatches() {
     run(
         collection.insertMany(
             IntStream.range(0, 10_000).mapToObj(n -> new Document("_id", n)).toList()));
@@ -128,7 +128,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aDocumentOfSixteenMegabytes() {
+  void transfersDocumentOfMaximumSize() {
     byte[] bytes = new byte[16 * 1024 * 1024 - 100];
     Arrays.fill(bytes, (byte) 7);
     run(collection.insertOne(new Document("_id", 1).append("b", new Binary(bytes))));
@@ -139,7 +139,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aChangeStreamStaysOpenWhileManyWrite() throws InterruptedException {
+  void changeStreamContinuesDuringConcurrentWrites() throws InterruptedException {
     run(collection.insertOne(new Document()));
     Set<BsonValue> seen = ConcurrentHashMap.newKeySet();
     Disposable stream =
@@ -180,7 +180,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aTransactionCommits() {
+  void commitsTransaction() {
     run(collection.insertOne(new Document("_id", 0)));
     ClientSession session = run(pipelined.client().startSession());
     session.startTransaction();
@@ -195,7 +195,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aTransactionAborts() {
+  void abortsTransaction() {
     run(collection.insertOne(new Document("_id", 0)));
     ClientSession session = run(pipelined.client().startSession());
     session.startTransaction();
@@ -207,7 +207,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aCursorIsKilledWhenItsSubscriberLeaves() {
+  void cancelledSubscriberKillsCursor() {
     run(
         collection.insertMany(
             IntStream.range(0, 1_000).mapToObj(n -> new Document("_id", n)).toList()));
@@ -228,7 +228,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aSubscriptionCancelledMidFlightDisturbsNobody() {
+  void cancelledReadsDoNotAffectOtherReads() {
     run(
         collection.insertMany(
             IntStream.range(0, 100).mapToObj(n -> new Document("_id", n)).toList()));
@@ -255,7 +255,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aSlowCommandHoldsUpNobodyForLong() throws InterruptedException {
+  void slowCommandsDelayOthersOnlyBriefly() throws InterruptedException {
     run(collection.insertOne(new Document("_id", 1)));
     List<Mono<Document>> slow = new ArrayList<>();
     for (int n = 0; n < 3; n++) {
@@ -283,7 +283,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void anUnacknowledgedWriteArrives() {
+  void executesUnacknowledgedWrites() {
     MongoCollection<Document> unacknowledged =
         collection.withWriteConcern(WriteConcern.UNACKNOWLEDGED);
     run(Flux.range(0, 200).flatMap(n -> unacknowledged.insertOne(new Document("_id", n)), 100));
@@ -299,7 +299,7 @@ class PipelinedTransportIT {
    */
   @ParameterizedTest
   @ValueSource(strings = {"zlib", "snappy", "zstd"})
-  void largeUnacknowledgedWritesArriveCompressed(String compressor) {
+  void executesCompressedUnacknowledgedWrites(String compressor) {
     try (PipelinedClient compressing =
         new PipelinedClient(
             mongod.url(), settings -> settings.compressorList(List.of(compressor(compressor))))) {
@@ -324,7 +324,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void anErrorInTheMiddleDisturbsNobody() {
+  void errorsDoNotAffectOtherRequests() {
     run(collection.insertOne(new Document("_id", 0)));
 
     List<String> outcomes =
@@ -343,7 +343,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void logoutIsRefused() {
+  void rejectsLogout() {
     assertThatThrownBy(
             () ->
                 run(
@@ -356,7 +356,7 @@ class PipelinedTransportIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"zlib", "snappy", "zstd"})
-  void compressionIsPassedThrough(String compressor) {
+  void compressesMessages(String compressor) {
     try (PipelinedClient compressing =
         new PipelinedClient(
             mongod.url(), settings -> settings.compressorList(List.of(compressor(compressor))))) {

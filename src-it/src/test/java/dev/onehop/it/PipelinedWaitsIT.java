@@ -75,7 +75,7 @@ class PipelinedWaitsIT {
   }
 
   @Test
-  void writesThatWaitForAMemberThatIsDown() {
+  void writesWaitingForDownMemberDoNotDelayReads() {
     CompletableFuture<?> inserts = insertSix(collection.withWriteConcern(WriteConcern.W3));
 
     readAll();
@@ -89,7 +89,7 @@ class PipelinedWaitsIT {
    * see this in their commands.
    */
   @Test
-  void writesThatWaitByTheClustersDefault() {
+  void writesWaitingByDefaultConcernDoNotDelayReads() {
     defaultWriteConcern(new Document("w", 3));
     CompletableFuture<?> inserts = insertSix(collection);
 
@@ -100,7 +100,7 @@ class PipelinedWaitsIT {
   }
 
   @Test
-  void otherWritesGoOnWhileSomeWait() {
+  void waitingWritesDoNotDelayOtherWrites() {
     CompletableFuture<?> inserts = insertSix(collection.withWriteConcern(WriteConcern.W3));
     await().atMost(TIMEOUT).until(() -> running("insert") == 6);
 
@@ -113,7 +113,7 @@ class PipelinedWaitsIT {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void slowUnacknowledgedWrites(boolean many) {
+  void slowUnacknowledgedWritesDoNotDelayReads(boolean many) {
     MongoCollection<Document> unacknowledged =
         collection.withWriteConcern(WriteConcern.UNACKNOWLEDGED);
     for (int n = 0; n < 6; n++) {
@@ -134,7 +134,7 @@ class PipelinedWaitsIT {
 
   /** A server executes the requests of a connection one after another. */
   @Test
-  void unacknowledgedWritesOfOneConnectionKeepTheirOrder() {
+  void unacknowledgedWritesOfConnectionKeepOrder() {
     try (PipelinedClient one =
         new PipelinedClient(
             mongod.url(),

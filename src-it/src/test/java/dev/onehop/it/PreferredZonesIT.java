@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ReadPreference;
+import com.mongodb.ServerAddress;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
@@ -69,10 +71,10 @@ class PreferredZonesIT {
   private static final int READS = 300;
 
   /** On a quiet machine, the test must also pass with {@code -Donehop.it.stall.seconds=2}. */
-  private static final Duration NEXT_ZONE_WITHIN =
+  private static final Duration FAILOVER_LIMIT =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
-  private static final Duration BACK_WITHIN = Duration.ofSeconds(10);
+  private static final Duration RETURN_LIMIT = Duration.ofSeconds(10);
 
   private static final Map<String, ServerProcess> PROCESSES = new HashMap<>();
 
@@ -87,7 +89,7 @@ class PreferredZonesIT {
       client
           .getDatabase("it")
           .getCollection("zones")
-          .withWriteConcern(com.mongodb.WriteConcern.W3)
+          .withWriteConcern(WriteConcern.W3)
           .insertMany(Numbered.documents(200));
     }
     for (String host : List.of(A, B, C)) {
@@ -179,7 +181,7 @@ class PreferredZonesIT {
     "NONE, false",
     "NONE, true"
   })
-  void readsOfAnyMemberAllGoToTheFirstZone(RoutingMode mode, boolean sync) {
+  void readsFromAnyMemberUseFirstZone(RoutingMode mode, boolean sync) {
     int port = mode == RoutingMode.DIRECT ? 27018 : 27017;
     for (ReadPreference preference :
         List.of(
@@ -188,24 +190,24 @@ class PreferredZonesIT {
             ReadPreference.secondaryPreferred())) {
       Map<String, Long> served =
           served(mode, sync, port, reads -> reads.find(Filters.eq(randomOf(0, 100)), preference));
-      requireAllAt(A, port, served);
+      assertAllServedBy(A, port, served);
     }
   }
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "NONE"})
-  void whatNoOwnerDecidesAllGoesToTheFirstZone(RoutingMode mode) {
+  void operationsWithoutOwnerUseFirstZone(RoutingMode mode) {
     Map<String, Long> served =
         served(
             mode,
             false,
             27017,
             reads -> reads.find(Filters.eq("n", randomOf(0, 200)), ReadPreference.primary()));
-    requireAllAt(A, 27017, served);
+    assertAllServedBy(A, 27017, served);
   }
 
   @Test
-  void readsOfThePrimaryGoToItsOwnersMongos() {
+  void primaryReadsUseOwnersMongos() {
     Map<String, Long> served =
         served(
             RoutingMode.TARGETED,
@@ -224,7 +226,7 @@ class PreferredZonesIT {
    * For the id of the cluster, OneHop may query any mongos, so each other mongos may have up to two
    * queries.
    */
-  private static void requireAllAt(String host, int port, Map<String, Long> served) {
+  private static void assertAllServedBy(String host, int port, Map<String, Long> served) {
     served.forEach(
         (each, count) -> {
           if (each.equals(host)) {
@@ -253,7 +255,7 @@ class PreferredZonesIT {
 
   @ParameterizedTest
   @CsvSource({"TARGETED, false", "DIRECT, false", "DIRECT, true", "NONE, true"})
-  void theNextZoneServesUntilTheFirstIsBack(RoutingMode mode, boolean sync) throws Exception {
+  void nextZoneServesUntilFirstReturns(RoutingMode mode, boolean sync) throws Exception {
     int port = mode == RoutingMode.DIRECT ? 27018 : 27017;
     // If an earlier case restarted the server, the testbed does not know the new process, but this
     // map has it.
@@ -270,21 +272,21 @@ class PreferredZonesIT {
       try {
         long killed = System.nanoTime();
         long before = queries(B, port);
-        await().atMost(NEXT_ZONE_WITHIN).until(() -> queries(B, port) > before + 20);
+        await().atMost(FAILOVER_LIMIT).until(() -> queries(B, port) > before + 20);
         print("the next zone serves after", killed);
         RealTime.pass(Duration.ofSeconds(1));
-        long otherwise = queries(C, port);
+        long lastZoneBefore = queries(C, port);
         RealTime.pass(Duration.ofSeconds(3));
         // This check comes before the restart. Later reads may go to the mongos that has just
         // started, and may then be slow.
-        assertThat(Duration.ofNanos(load.slowest.get())).isLessThan(NEXT_ZONE_WITHIN);
-        assertThat(queries(C, port) - otherwise).isLessThanOrEqualTo(port == 27017 ? 2 : 0);
+        assertThat(Duration.ofNanos(load.slowest.get())).isLessThan(FAILOVER_LIMIT);
+        assertThat(queries(C, port) - lastZoneBefore).isLessThanOrEqualTo(port == 27017 ? 2 : 0);
       } finally {
         first.restart();
       }
       long back = System.nanoTime();
       await()
-          .atMost(BACK_WITHIN)
+          .atMost(RETURN_LIMIT)
           .until(
               () -> {
                 long served = queries(B, port);
@@ -304,7 +306,7 @@ class PreferredZonesIT {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
-  void explainTellsTheZone(RoutingMode mode) {
+  void explainReportsZone(RoutingMode mode) {
     try (OneHop router =
         OneHop.builder("mongodb://%s,%s,%s/?%s".formatted(A, B, C, ZONES))
             .applyToClientSettings(settings -> settings.readPreference(ReadPreference.nearest()))
@@ -321,7 +323,7 @@ class PreferredZonesIT {
       assertThat(explanation.decision())
           .isEqualTo(direct ? RouteDecision.OWNER : RouteDecision.PREFERRED_ZONE);
       assertThat(explanation.routers())
-          .containsExactly(new com.mongodb.ServerAddress(A, direct ? 27018 : 27017));
+          .containsExactly(new ServerAddress(A, direct ? 27018 : 27017));
     }
   }
 

@@ -46,7 +46,8 @@ class PropagateIT {
   private int runs;
 
   /** The output of a command and its files. */
-  private record Ran(int exitCode, String printed, String complaints, JsonNode results, Path out) {
+  private record CommandResult(
+      int exitCode, String stdout, String stderr, JsonNode results, Path out) {
     JsonNode measurement(String name, String path) {
       for (JsonNode each : results.path("measurements")) {
         if (each.path("name").asText().equals(name) && each.path("path").asText().equals(path)) {
@@ -78,11 +79,11 @@ class PropagateIT {
     }
   }
 
-  private Ran run(String... options) throws Exception {
+  private CommandResult run(String... options) throws Exception {
     return run(testbed, options);
   }
 
-  private Ran run(Testbed cluster, String... options) throws Exception {
+  private CommandResult run(Testbed cluster, String... options) throws Exception {
     Path out = folder.resolve("run-" + runs++);
     List<String> command =
         new ArrayList<>(List.of("propagate", "--url", cluster.url(), "--out", out.toString()));
@@ -96,7 +97,7 @@ class PropagateIT {
             .setErr(new PrintWriter(stderr))
             .execute(command.toArray(String[]::new));
     Path file = out.resolve("results.json");
-    return new Ran(
+    return new CommandResult(
         exitCode,
         stdout.toString(),
         stderr.toString(),
@@ -107,12 +108,13 @@ class PropagateIT {
   }
 
   @Test
-  void everyMeasurementSeesEveryObjectOnceByAllPaths() throws Exception {
-    Ran ran = run("--tests=2", "--documents=60", "--batch=20", "--clients=2", "--duration=1s");
+  void eachMeasurementSeesEachDocumentOnce() throws Exception {
+    CommandResult result =
+        run("--tests=2", "--documents=60", "--batch=20", "--clients=2", "--duration=1s");
 
-    assertThat(ran.complaints()).isEmpty();
-    assertThat(ran.exitCode()).isZero();
-    assertThat(ran.results().path("run").path("complete").asBoolean()).isTrue();
+    assertThat(result.stderr()).isEmpty();
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.results().path("run").path("complete").asBoolean()).isTrue();
     for (String name :
         List.of(
             "client-to-client",
@@ -122,35 +124,44 @@ class PropagateIT {
             "initial-sync",
             "load")) {
       for (String path : PATHS) {
-        JsonNode each = ran.measurement(name, path);
+        JsonNode each = result.measurement(name, path);
         assertThat(each.path("lost").asLong()).as("lost, %s", each).isZero();
         assertThat(each.path("doubled").asLong()).as("doubled, %s", each).isZero();
         assertThat(each.path("latency").path("p50").asLong()).as("%s", each).isPositive();
-        assertThat(ran.out().resolve(each.path("folder").asText()))
+        assertThat(result.out().resolve(each.path("folder").asText()))
             .isDirectoryContaining("glob:**/" + path + "-latency.hlog");
       }
     }
     assertThat(
-            ran.measurement("client-to-client", "ordered").path("latency").path("count").asLong())
+            result
+                .measurement("client-to-client", "ordered")
+                .path("latency")
+                .path("count")
+                .asLong())
         .isEqualTo(2 * 60);
-    assertThat(ran.measurement("client-to-client", "ordered").path("test").path("count").asLong())
-        .isEqualTo(2);
-    assertThat(ran.measurement("bootstrap", "shards").path("latency").path("count").asLong())
-        .isEqualTo(2);
-    assertThat(ran.measurement("load", "mongos").path("processes").asInt()).isEqualTo(2);
     assertThat(
-            ran.measurement("client-to-mongo", "majority").path("latency").path("count").asLong())
+            result.measurement("client-to-client", "ordered").path("test").path("count").asLong())
+        .isEqualTo(2);
+    assertThat(result.measurement("bootstrap", "shards").path("latency").path("count").asLong())
+        .isEqualTo(2);
+    assertThat(result.measurement("load", "mongos").path("processes").asInt()).isEqualTo(2);
+    assertThat(
+            result
+                .measurement("client-to-mongo", "majority")
+                .path("latency")
+                .path("count")
+                .asLong())
         .isPositive();
-    JsonNode streams = ran.results().path("streams");
+    JsonNode streams = result.results().path("streams");
     assertThat(streams.path("noopSeconds").path("one").asDouble()).isEqualTo(1);
     assertThat(streams.path("noopSeconds").path("config").asDouble()).isPositive();
     assertThat(streams.path("awaitMillis").asLong()).isEqualTo(1_000);
-    assertThat(ran.printed()).contains("mongos", "shards", "ordered", "seen p50", "Await time");
-    assertThat(Files.readString(ran.out().resolve("report.html"))).contains("OneHop propagate");
+    assertThat(result.stdout()).contains("mongos", "shards", "ordered", "seen p50", "Await time");
+    assertThat(Files.readString(result.out().resolve("report.html"))).contains("OneHop propagate");
   }
 
   @Test
-  void aShardOfSeveralMembersIsReadThroughOneMongos() throws Exception {
+  void measuresShardWithSeveralMembers() throws Exception {
     Topology topology =
         Topology.parse(
             "propagate-members.yaml",
@@ -169,7 +180,7 @@ class PropagateIT {
             mongos: [a]
             """);
     try (Testbed members = Testbed.builder(topology).noopSeconds(1).start()) {
-      Ran ran =
+      CommandResult result =
           run(
               members,
               "--measure=client-to-client",
@@ -178,9 +189,9 @@ class PropagateIT {
               "--batch=10",
               "--await=100ms");
 
-      assertThat(ran.complaints()).isEmpty();
-      assertThat(ran.exitCode()).isZero();
-      JsonNode noops = ran.results().path("streams").path("noopSeconds");
+      assertThat(result.stderr()).isEmpty();
+      assertThat(result.exitCode()).isZero();
+      JsonNode noops = result.results().path("streams").path("noopSeconds");
       assertThat(noops.path("one").asDouble()).isEqualTo(1);
       assertThat(noops.path("config").asDouble()).isPositive();
     }
@@ -193,13 +204,13 @@ class PropagateIT {
   @Tag("nightly")
   @Test
   void orderedStreamsDoNotWaitForIdleServers() throws Exception {
-    Ran ran =
+    CommandResult result =
         run("--measure=client-to-client", "--tests=2", "--documents=20", "--batch=1", "--rate=20");
 
     long mongos =
-        ran.measurement("client-to-client", "mongos").path("latency").path("p50").asLong();
+        result.measurement("client-to-client", "mongos").path("latency").path("p50").asLong();
     long ordered =
-        ran.measurement("client-to-client", "ordered").path("latency").path("p50").asLong();
+        result.measurement("client-to-client", "ordered").path("latency").path("p50").asLong();
     assertThat(mongos).isGreaterThan(200_000);
     assertThat(ordered).isLessThan(mongos / 4);
   }
@@ -207,21 +218,21 @@ class PropagateIT {
   /** Other work on the machine may disturb some rounds, so one correct round is enough. */
   @Tag("nightly")
   @Test
-  void aLongerLinkIsFound() throws Exception {
+  void measuresAddedDelay() throws Exception {
     List<String> shards =
         testbed.shardHosts().values().stream().map(set -> set.replaceAll(".*/", "")).toList();
-    List<Long> longer = new ArrayList<>();
-    for (int round = 0; round < MOST_ROUNDS && longer.stream().noneMatch(this::isRight); round++) {
-      long near = medianOfSingleWrites();
+    List<Long> added = new ArrayList<>();
+    for (int round = 0; round < MOST_ROUNDS && added.stream().noneMatch(this::isRight); round++) {
+      long baseline = medianOfSingleWrites();
       shards.forEach(shard -> testbed.setFurther(shard, ADDED));
       try {
-        longer.add(medianOfSingleWrites() - near);
+        added.add(medianOfSingleWrites() - baseline);
       } finally {
         shards.forEach(shard -> testbed.setFurther(shard, Duration.ZERO));
       }
     }
 
-    assertThat(longer).as("by how many µs later writes were seen").anyMatch(this::isRight);
+    assertThat(added).as("by how many µs later writes were seen").anyMatch(this::isRight);
   }
 
   private boolean isRight(long micros) {
@@ -242,12 +253,12 @@ class PropagateIT {
   }
 
   @Test
-  void whatIsMeasuredWhileAChunkMovesIsNotCounted() throws Exception {
+  void discardsMeasurementDuringMigration() throws Exception {
     ByteArrayOutputStream shown = new ByteArrayOutputStream();
     PrintStream before = System.err;
     System.setErr(new PrintStream(shown, true, StandardCharsets.UTF_8));
     try {
-      CompletableFuture<Ran> running =
+      CompletableFuture<CommandResult> running =
           CompletableFuture.supplyAsync(
               () -> {
                 try {
@@ -271,14 +282,14 @@ class PropagateIT {
       testbed.moveRange("ycsb.onehop_propagate", min, "two");
       testbed.moveRange("ycsb.onehop_propagate", min, "one");
 
-      Ran ran = running.get();
-      assertThat(ran.complaints()).isEmpty();
+      CommandResult result = running.get();
+      assertThat(result.stderr()).isEmpty();
       assertThat(shown.toString(StandardCharsets.UTF_8))
           .contains("changed during this measurement, so it does not count")
           .containsPattern("(?s)Warm-up completed.*Warm-up completed");
-      JsonNode counted = ran.measurement("mongo-to-client", "ordered");
+      JsonNode counted = result.measurement("mongo-to-client", "ordered");
       assertThat(counted.at("/latency/count").asLong()).isEqualTo(6 * 20);
-      assertThat(ran.results().path("measurements")).hasSize(3);
+      assertThat(result.results().path("measurements")).hasSize(3);
     } finally {
       System.setErr(before);
     }

@@ -18,6 +18,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -30,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
@@ -43,7 +45,7 @@ class RandomCommandsIT {
   private static final int COMMANDS = Integer.getInteger("onehop.it.random.commands", 500);
   private static final int MESSAGES = Integer.getInteger("onehop.it.random.messages", 200);
   private static final int INTERNAL_ERROR = 1;
-  private static final int SILENCE = -1;
+  private static final int NO_REPLY = -1;
 
   private static final List<String> COMMANDS_TO_CHANGE =
       List.of(
@@ -140,32 +142,31 @@ class RandomCommandsIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void areAnswered(Mode mode) throws InterruptedException {
+  void repliesToRandomCommands(Mode mode) throws InterruptedException {
     Map<Integer, Integer> codes = new TreeMap<>();
     List<String> faults = new ArrayList<>();
-    ExecutorService asking = Executors.newCachedThreadPool();
+    ExecutorService executor = Executors.newCachedThreadPool();
     try (MongoClient client = mode.client(cluster.url())) {
       for (int i = 0; i < COMMANDS; i++) {
         BsonDocument command = changed(new Random(i));
-        int code = code(asking.submit(() -> code(client, command)), command);
+        int code = code(executor.submit(() -> code(client, command)), command);
         codes.merge(code, 1, Integer::sum);
-        if (code == INTERNAL_ERROR || code == SILENCE) {
+        if (code == INTERNAL_ERROR || code == NO_REPLY) {
           faults.add(code + ": " + command.toJson());
         }
       }
     } finally {
-      asking.shutdownNow();
+      executor.shutdownNow();
     }
     System.out.println("codes of " + COMMANDS + " random commands: " + codes);
     assertThat(faults).isEmpty();
   }
 
-  private static int code(Future<Integer> answer, BsonDocument command)
-      throws InterruptedException {
+  private static int code(Future<Integer> reply, BsonDocument command) throws InterruptedException {
     try {
-      return answer.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+      return reply.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (TimeoutException e) {
-      return SILENCE;
+      return NO_REPLY;
     } catch (ExecutionException e) {
       throw new AssertionError("the answer to " + command.toJson(), e.getCause());
     }
@@ -223,9 +224,9 @@ class RandomCommandsIT {
    * After a message with wrong bytes, the router replies or closes the connection, as servers do.
    */
   @Test
-  void brokenMessagesAreAnsweredOrEndTheConnection() throws IOException {
+  void brokenMessagesGetReplyOrCloseConnection() throws IOException {
     String[] address = cluster.testbed().mongosAddresses().get(0).split(":", 2);
-    List<String> silent = new ArrayList<>();
+    List<String> unanswered = new ArrayList<>();
     for (int i = 0; i < MESSAGES; i++) {
       Random random = new Random(i);
       byte[] message = broken(random);
@@ -242,18 +243,18 @@ class RandomCommandsIT {
         try {
           in.read();
         } catch (SocketTimeoutException e) {
-          silent.add(i + ": " + java.util.HexFormat.of().formatHex(message));
+          unanswered.add(i + ": " + HexFormat.of().formatHex(message));
         } catch (IOException e) {
           // Expected: the router has closed the connection.
         }
       }
     }
-    assertThat(silent).isEmpty();
+    assertThat(unanswered).isEmpty();
   }
 
   private static byte[] broken(Random random) {
     BsonDocument command = changed(random);
-    command.put("$db", new org.bson.BsonString(cluster.database()));
+    command.put("$db", new BsonString(cluster.database()));
     byte[] body = bytes(command);
     ByteBuffer message = ByteBuffer.allocate(21 + body.length).order(ByteOrder.LITTLE_ENDIAN);
     message.putInt(21 + body.length).putInt(7).putInt(0).putInt(2013).putInt(0).put((byte) 0);

@@ -25,7 +25,7 @@ import org.bson.Document;
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class RandomWrites implements AutoCloseable {
   /** The number of different values of the shard key {@code k}. */
-  static final int PLACES = 60;
+  static final int SHARD_KEYS = 60;
 
   private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final String LONG = "x".repeat(40);
@@ -110,13 +110,13 @@ final class RandomWrites implements AutoCloseable {
    */
   private final class Writer implements Runnable {
     private final int number;
-    private final int all;
+    private final int writers;
     private final Random random;
-    private final Map<String, Integer> places = new HashMap<>();
+    private final Map<String, Integer> shardKeys = new HashMap<>();
 
-    Writer(int number, int all) {
+    Writer(int number, int writers) {
       this.number = number;
-      this.all = all;
+      this.writers = writers;
       this.random = new Random(SEED + number);
     }
 
@@ -126,7 +126,7 @@ final class RandomWrites implements AutoCloseable {
         try {
           write(
               collections.get(random.nextInt(collections.size())),
-              random.nextInt(keys / all) * all + number);
+              random.nextInt(keys / writers) * writers + number);
           done.incrementAndGet();
         } catch (RuntimeException failure) {
           failures.add(failure);
@@ -137,11 +137,11 @@ final class RandomWrites implements AutoCloseable {
 
     private void write(String collection, int document) {
       String name = collection + document;
-      Integer place = places.get(name);
+      Integer shardKey = shardKeys.get(name);
       BsonDocument key = new BsonDocument("_id", id(document));
       int kind = random.nextInt(24);
-      if (place == null || kind == 0) {
-        int chosen = place == null ? random.nextInt(PLACES) : place;
+      if (shardKey == null || kind == 0) {
+        int chosen = shardKey == null ? random.nextInt(SHARD_KEYS) : shardKey;
         BsonDocument whole = key.clone().append("k", new BsonInt32(chosen)).append("v", number());
         if (random.nextBoolean()) {
           whole.append("list", BsonDocument.parse("{l: ['" + LONG + "', 2, 3, 4, 5]}").get("l"));
@@ -149,19 +149,19 @@ final class RandomWrites implements AutoCloseable {
         }
         key.append("k", new BsonInt32(chosen));
         update(collection, key, whole, true);
-        places.put(name, chosen);
+        shardKeys.put(name, chosen);
         return;
       }
-      key.append("k", new BsonInt32(place));
+      key.append("k", new BsonInt32(shardKey));
       if (kind < 3) {
         command(
             "delete",
             collection,
             "deletes",
             new BsonDocument("q", key).append("limit", new BsonInt32(1)));
-        places.remove(name);
+        shardKeys.remove(name);
       } else if (kind == 3) {
-        int moved = random.nextInt(PLACES);
+        int moved = random.nextInt(SHARD_KEYS);
         try {
           // The driver sends this as a retryable write, which a change of the shard key requires.
           var unused =
@@ -169,7 +169,7 @@ final class RandomWrites implements AutoCloseable {
                   .getDatabase(database)
                   .getCollection(collection)
                   .updateOne(key, new Document("$set", new Document("k", moved)));
-          places.put(name, moved);
+          shardKeys.put(name, moved);
         } catch (MongoWriteException refused) {
           // The other shard still has an orphan with the same _id, so it refuses the document. The
           // document keeps its old shard key.

@@ -68,7 +68,7 @@ class RefusedSplitsIT {
 
   private final AtomicInteger refused = new AtomicInteger();
   private EventLoopGroup group;
-  private MongoClient behind;
+  private MongoClient realMongos;
   private String url;
 
   @BeforeAll
@@ -85,7 +85,7 @@ class RefusedSplitsIT {
 
   @BeforeEach
   void startMongos() {
-    behind = MongoClients.create(testbed.url());
+    realMongos = MongoClients.create(testbed.url());
     group = EventLoops.newGroup("scripted-mongos", 1);
     Channel listener =
         new ServerBootstrap()
@@ -95,7 +95,7 @@ class RefusedSplitsIT {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new WireFrames(), new Answers());
+                    channel.pipeline().addLast(new WireFrames(), new ScriptedMongos());
                   }
                 })
             .bind("127.0.0.1", 0)
@@ -107,11 +107,11 @@ class RefusedSplitsIT {
   @AfterEach
   void stopMongos() {
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
-    behind.close();
+    realMongos.close();
   }
 
   @Test
-  void theShardIsAskedWhereAMongosKeepsRefusing() {
+  void splitsOnShardWhenMongosRefuses() {
     // The testbed moves the upper half to the other shard, so the chunk there is one that was
     // moved.
     testbed.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(100));
@@ -148,7 +148,7 @@ class RefusedSplitsIT {
     }
   }
 
-  private BsonDocument answer(OpMsg request) {
+  private BsonDocument replyTo(OpMsg request) {
     return switch (request.commandName()) {
       case "hello", "isMaster" -> HELLO.clone();
       case "enableSharding", "shardCollection" -> BsonDocument.parse("{ok: 1}");
@@ -157,22 +157,22 @@ class RefusedSplitsIT {
         yield BsonDocument.parse(
             "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'version mismatch detected'}");
       }
-      default -> forwarded(request);
+      default -> forward(request);
     };
   }
 
-  private BsonDocument forwarded(OpMsg request) {
+  private BsonDocument forward(OpMsg request) {
     BsonDocument command = new BsonDocument();
     command.putAll(request.body());
     List.of("$db", "lsid", "$clusterTime", "$readPreference").forEach(command::remove);
     try {
-      return behind.getDatabase(request.database()).runCommand(command, BsonDocument.class);
+      return realMongos.getDatabase(request.database()).runCommand(command, BsonDocument.class);
     } catch (MongoCommandException e) {
       return e.getResponse();
     }
   }
 
-  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+  private final class ScriptedMongos extends SimpleChannelInboundHandler<ByteBuf> {
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
       ByteBuf reply = context.alloc().buffer();
@@ -180,7 +180,7 @@ class RefusedSplitsIT {
         LegacyHello.reply(frame, 1, HELLO, reply);
       } else {
         OpMsg request = OpMsg.decode(frame);
-        request.reply(1, answer(request)).encode(reply);
+        request.reply(1, replyTo(request)).encode(reply);
       }
       context.writeAndFlush(reply);
     }

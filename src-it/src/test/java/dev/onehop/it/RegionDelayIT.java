@@ -55,7 +55,7 @@ class RegionDelayIT {
    * The time by which a single message may arrive too soon, because links set their timers a little
    * early.
    */
-  private static final Duration EARLY = Duration.ofNanos(700_000);
+  private static final Duration TOLERANCE = Duration.ofNanos(700_000);
 
   private static Testbed testbed;
 
@@ -84,7 +84,7 @@ class RegionDelayIT {
   }
 
   @Test
-  void pingsFromTheClientTakeAtLeastTheConfiguredRoundTrips() {
+  void pingsTakeAtLeastConfiguredRoundTrips() {
     RoundTrips roundTrips = testbed.measureRoundTrips();
     assertThat(roundTrips.configured())
         .containsOnlyKeys("n1", "n2", "m1", "f1")
@@ -96,7 +96,7 @@ class RegionDelayIT {
             (host, measured) ->
                 assertThat(measured)
                     .describedAs(host)
-                    .isGreaterThanOrEqualTo(roundTrips.configured().get(host).minus(EARLY)));
+                    .isGreaterThanOrEqualTo(roundTrips.configured().get(host).minus(TOLERANCE)));
     // The client's own host has no link, so it must be the fastest. This shows that the links cause
     // the delays, and not the machine.
     assertThat(roundTrips.measured().get("n1")).isLessThan(roundTrips.measured().get("m1"));
@@ -104,7 +104,7 @@ class RegionDelayIT {
   }
 
   @Test
-  void aRouterIsAsFarFromAShardAsItsHostIs() {
+  void routerHasRoundTripsOfItsHost() {
     // A read takes the round trip to the router plus the one from the router to the shard. The
     // first router is on the client's host.
     assertThat(quickestRead("127.63.1.1", 250)).isGreaterThanOrEqualTo(millis(60));
@@ -113,13 +113,13 @@ class RegionDelayIT {
   }
 
   @Test
-  void aDistanceCanDependOnTheDirection() {
+  void roundTripsCanDependOnDirection() {
     assertThat(quickestRead("127.63.2.1", 250)).isGreaterThanOrEqualTo(millis(20 + 30));
     assertThat(quickestRead("127.63.3.1", 150)).isGreaterThanOrEqualTo(millis(60 + 45));
   }
 
   @Test
-  void connectionsCanBeCutAndComeBack() {
+  void blocksAndUnblocksLink() {
     try (MongoClient client = MongoClients.create("mongodb://127.63.2.1:27017/?retryReads=false")) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("delay");
       assertThat(collection.find(new Document("_id", 150)).first()).isNotNull();
@@ -152,6 +152,6 @@ class RegionDelayIT {
   }
 
   private static Duration millis(long millis) {
-    return Duration.ofMillis(millis).minus(EARLY.multipliedBy(2));
+    return Duration.ofMillis(millis).minus(TOLERANCE.multipliedBy(2));
   }
 }

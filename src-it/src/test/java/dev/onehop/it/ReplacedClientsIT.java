@@ -37,6 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
@@ -49,11 +50,11 @@ import reactor.core.publisher.Mono;
 @Tag("nightly")
 class ReplacedClientsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  private static final Duration LASTING =
+  private static final Duration PAUSE =
       Duration.ofSeconds(Integer.getInteger("onehop.it.replaced.seconds", 5));
 
   /** Nothing listens there. */
-  private static final String NOWHERE = "127.0.0.9:27999";
+  private static final String UNUSED_ADDRESS = "127.0.0.9:27999";
 
   private static final String BESIDE_SHARD_1 = "127.36.1.1:27999";
 
@@ -105,18 +106,18 @@ class ReplacedClientsIT {
   @AfterEach
   void close() {
     client.close();
-    for (String address : List.of(NOWHERE, BESIDE_SHARD_1)) {
+    for (String address : List.of(UNUSED_ADDRESS, BESIDE_SHARD_1)) {
       run(mongoses().deleteOne(Filters.eq(address)));
     }
   }
 
   @Test
   @SuppressWarnings("try") // The variable of the announcement is not used, only closed.
-  void aMongosBesideNoShardReplacesNoClient() throws InterruptedException {
+  void mongosWithoutLocalShardReplacesNoClient() throws InterruptedException {
     Set<ClusterId> before = Set.copyOf(clusters.keySet());
     assertThat(before).hasSizeGreaterThanOrEqualTo(3);
 
-    try (Announcement unused = new Announcement(NOWHERE)) {
+    try (Announcement unused = new Announcement(UNUSED_ADDRESS)) {
       RealTime.pass(Duration.ofSeconds(5));
 
       assertThat(run(collection.find(Filters.eq(10)).first())).isNotNull();
@@ -125,10 +126,10 @@ class ReplacedClientsIT {
   }
 
   @Test
-  void whatRunsEndsWhereItBegan() throws InterruptedException {
+  void runningOperationsKeepTheirServers() throws InterruptedException {
     ServerAddress added = new ServerAddress(BESIDE_SHARD_1);
-    SlowReader ofShard = new SlowReader(collection.find(Filters.lt("_id", 100)).batchSize(2));
-    SlowReader ofAll = new SlowReader(collection.find().batchSize(2));
+    SlowReader shardReader = new SlowReader(collection.find(Filters.lt("_id", 100)).batchSize(2));
+    SlowReader clusterReader = new SlowReader(collection.find().batchSize(2));
     try (ClientSession session = run(client.startSession())) {
       session.startTransaction();
       run(collection.updateOne(session, Filters.eq(10), Updates.inc("n", 1)));
@@ -137,7 +138,7 @@ class ReplacedClientsIT {
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).contains(added));
         run(collection.updateOne(session, Filters.eq(11), Updates.inc("n", 1)));
         run(session.commitTransaction());
-        RealTime.pass(LASTING);
+        RealTime.pass(PAUSE);
         announced.withdraw(BESIDE_SHARD_1);
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).doesNotContain(added));
         run(collection.updateOne(session, Filters.eq(12), Updates.inc("n", 1)));
@@ -146,8 +147,8 @@ class ReplacedClientsIT {
               .containsEntry("n", id + 1);
         }
 
-        assertThat(ofShard.rest()).containsExactlyElementsOf(ids(100));
-        assertThat(ofAll.rest()).containsExactlyInAnyOrderElementsOf(ids(300));
+        assertThat(shardReader.rest()).containsExactlyElementsOf(ids(100));
+        assertThat(clusterReader.rest()).containsExactlyInAnyOrderElementsOf(ids(300));
       }
     }
   }
@@ -168,7 +169,7 @@ class ReplacedClientsIT {
     }
 
     @Override
-    protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
+    protected void hookOnSubscribe(Subscription subscription) {
       request(2);
     }
 

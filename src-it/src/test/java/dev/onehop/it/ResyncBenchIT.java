@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResyncBenchIT {
 
   @Test
-  void bothMethodsAreMeasuredAndProved(@TempDir Path folder) throws Exception {
+  void measuresBothMethods(@TempDir Path folder) throws Exception {
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     Path out = folder.resolve("run");
     StringWriter stderr = new StringWriter();
@@ -79,7 +79,7 @@ class ResyncBenchIT {
   }
 
   @Test
-  void killingItEndsAllItsServers(@TempDir Path folder) throws Exception {
+  void killedBenchEndsItsServers(@TempDir Path folder) throws Exception {
     Process bench =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

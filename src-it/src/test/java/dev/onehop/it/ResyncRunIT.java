@@ -40,13 +40,13 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("full")
 class ResyncRunIT {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Path folder;
   private ResyncSet set;
 
   /** How a command ended. */
-  private record Ended(int exitCode, String printed, String complaint) {}
+  private record CommandResult(int exitCode, String stdout, String stderr) {}
 
   @BeforeAll
   void start(@TempDir Path temporary) throws Exception {
@@ -60,12 +60,12 @@ class ResyncRunIT {
   }
 
   @AfterEach
-  void nothingIsLocked() throws Exception {
+  void assertUnlockedAndRemoveTargets() throws Exception {
     assertThat(set.isLocked()).isFalse();
     set.removeTargets();
   }
 
-  private Ended run(String... options) {
+  private CommandResult run(String... options) {
     List<String> all = new ArrayList<>(List.of("resync", "run", "--url", set.url()));
     all.addAll(Arrays.asList(options));
     StringWriter out = new StringWriter();
@@ -75,10 +75,10 @@ class ResyncRunIT {
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err))
             .execute(all.toArray(String[]::new));
-    return new Ended(exitCode, out.toString(), err.toString());
+    return new CommandResult(exitCode, out.toString(), err.toString());
   }
 
-  private Ended copyTo(String host, Path dbpath, String... more) {
+  private CommandResult copyTo(String host, Path dbpath, String... more) {
     List<String> options =
         new ArrayList<>(
             List.of("--to", host, "--dbpath", dbpath.toString(), "--start", set.start()));
@@ -89,11 +89,11 @@ class ResyncRunIT {
   private static void await(BooleanSupplier condition) {
     Awaitility.await()
         .pollInterval(Duration.ofMillis(20))
-        .atMost(SOON)
+        .atMost(TIMEOUT)
         .until(condition::getAsBoolean);
   }
 
-  private void isMember(String host) throws InterruptedException {
+  private void assertMember(String host) throws InterruptedException {
     Document entry =
         set.config().getList("members", Document.class).stream()
             .filter(member -> member.getString("host").equals(host))
@@ -108,10 +108,10 @@ class ResyncRunIT {
 
   @Tag("nightly")
   @Test
-  void twoMembersAreMadeOfOneCopy() throws Exception {
+  void createsTwoMembersFromOneCopy() throws Exception {
     String one = set.free();
     String two = set.free();
-    Ended ended =
+    CommandResult result =
         run(
             "--to",
             one + "," + two,
@@ -120,11 +120,11 @@ class ResyncRunIT {
             "--start",
             set.start());
 
-    assertThat(ended.complaint()).isEmpty();
-    assertThat(ended.exitCode()).isZero();
-    assertThat(ended.printed()).contains(one, two, "No initial sync required", "was locked for");
-    isMember(one);
-    isMember(two);
+    assertThat(result.stderr()).isEmpty();
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.stdout()).contains(one, two, "No initial sync required", "was locked for");
+    assertMember(one);
+    assertMember(two);
   }
 
   /**
@@ -132,30 +132,30 @@ class ResyncRunIT {
    * lock's duration must include this file.
    */
   @Test
-  void theLockDoesNotLastLongerThanWasSaid() throws Exception {
+  void lockIsNotLongerThanEstimated() throws Exception {
     PrintStream before = System.err;
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
-    Ended ended;
+    ByteArrayOutputStream errorOutput = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(errorOutput, true, StandardCharsets.UTF_8));
+    CommandResult result;
     try {
-      ended = copyTo(set.free(), set.target("estimated"), "--limit", "20");
+      result = copyTo(set.free(), set.target("estimated"), "--limit", "20");
     } finally {
       System.setErr(before);
     }
 
-    assertThat(ended.complaint()).isEmpty();
+    assertThat(result.stderr()).isEmpty();
     Matcher estimate =
         Pattern.compile(" takes about (\\d+) s; the oplog")
-            .matcher(said.toString(StandardCharsets.UTF_8));
-    Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(ended.printed());
-    assertThat(estimate.find()).as(said.toString(StandardCharsets.UTF_8)).isTrue();
-    assertThat(locked.find()).as(ended.printed()).isTrue();
+            .matcher(errorOutput.toString(StandardCharsets.UTF_8));
+    Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(result.stdout());
+    assertThat(estimate.find()).as(errorOutput.toString(StandardCharsets.UTF_8)).isTrue();
+    assertThat(locked.find()).as(result.stdout()).isTrue();
     assertThat(Double.parseDouble(locked.group(1)))
         .isLessThan(1.25 * Integer.parseInt(estimate.group(1)) + 3);
   }
 
   @Test
-  void anotherCommandCopies() throws Exception {
+  void copiesWithCustomCommand() throws Exception {
     String host = set.free();
     Path dbpath = set.target("it's a command");
     Files.createDirectories(dbpath);
@@ -171,43 +171,44 @@ class ResyncRunIT {
         """
             .formatted(arguments));
     assertThat(rsync.toFile().setExecutable(true)).isTrue();
-    Ended ended =
+    CommandResult result =
         copyTo(
             host, dbpath, "--copy", rsync + " -a --files-from={files} {source}/ {host}:{dbpath}/");
-    assertThat(ended.complaint()).isEmpty();
+    assertThat(result.stderr()).isEmpty();
     assertThat(Files.readAllLines(arguments))
         .hasSize(4)
         .startsWith("-a")
         .endsWith(
             folder.resolve("member1") + "/", host.replaceFirst(":.*", "") + ":" + dbpath + "/");
-    assertThat(ended.printed()).contains("No initial sync required");
-    isMember(host);
+    assertThat(result.stdout()).contains("No initial sync required");
+    assertMember(host);
 
-    Ended failed = copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
-    assertThat(failed.complaint()).contains("--copy ended with 7: no such host");
+    CommandResult failed =
+        copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
+    assertThat(failed.stderr()).contains("--copy ended with 7: no such host");
     assertThat(failed.exitCode()).isEqualTo(1);
     assertThat(set.isLocked()).isFalse();
   }
 
   @Test
-  void anInitialSyncIsWatched() throws Exception {
+  void createsMemberByInitialSyncAndRebuildsIt() throws Exception {
     String host = set.free();
-    Ended ended = copyTo(host, set.target("logical"), "--method", "logical", "--hidden");
+    CommandResult result = copyTo(host, set.target("logical"), "--method", "logical", "--hidden");
 
-    assertThat(ended.complaint()).isEmpty();
-    assertThat(ended.exitCode()).isZero();
-    assertThat(ended.printed()).contains("initial sync, method logical").doesNotContain("locked");
-    isMember(host);
+    assertThat(result.stderr()).isEmpty();
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.stdout()).contains("initial sync, method logical").doesNotContain("locked");
+    assertMember(host);
 
     // Makes the same member again from files, after its server has ended.
-    refused("is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
+    assertRefused("is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
     set.targets().forEach(ProcessHandle::destroyForcibly);
     await(() -> set.targets().isEmpty());
     await(() -> !isUp(host));
-    Ended rebuilt = copyTo(host, set.target("rebuilt"), "--rebuild");
-    assertThat(rebuilt.complaint()).isEmpty();
-    assertThat(rebuilt.printed()).contains("No initial sync required");
-    isMember(host);
+    CommandResult rebuilt = copyTo(host, set.target("rebuilt"), "--rebuild");
+    assertThat(rebuilt.stderr()).isEmpty();
+    assertThat(rebuilt.stdout()).contains("No initial sync required");
+    assertMember(host);
   }
 
   private boolean isUp(String host) {
@@ -218,27 +219,30 @@ class ResyncRunIT {
                     && ((Number) member.get("health")).intValue() == 1);
   }
 
-  private void refused(String why, String... options) {
+  private void assertRefused(String why, String... options) {
     Document before = set.config();
-    Ended ended = run(options);
-    assertThat(ended.complaint()).contains(why).hasLineCount(1);
-    assertThat(ended.exitCode()).isEqualTo(2);
-    assertThat(ended.printed()).isEmpty();
+    CommandResult result = run(options);
+    assertThat(result.stderr()).contains(why).hasLineCount(1);
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.stdout()).isEmpty();
     assertThat(set.config()).isEqualTo(before);
     assertThat(set.isLocked()).isFalse();
   }
 
   @Test
-  void whatMakesNoSenseIsRefusedBeforeAnythingChanges() throws Exception {
+  void rejectsInvalidOptionsBeforeAnyChange() throws Exception {
     Path target = set.target("refused");
     String to = set.free();
     String dbpath = target.toString();
-    refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
-    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--source", to);
-    refused("is already a member of the replica set", "--to", set.source(), "--dbpath", dbpath);
-    refused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
-    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--rebuild");
-    refused(
+    assertRefused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
+    assertRefused(
+        "is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--source", to);
+    assertRefused(
+        "is already a member of the replica set", "--to", set.source(), "--dbpath", dbpath);
+    assertRefused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
+    assertRefused(
+        "is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    assertRefused(
         "has to use wiredTiger",
         "--to",
         to,
@@ -246,16 +250,16 @@ class ResyncRunIT {
         dbpath,
         "--start",
         "mongod --storageEngine inMemory");
-    refused("--to and --dbpath need the same number", "--to", to);
-    refused(
+    assertRefused("--to and --dbpath need the same number", "--to", to);
+    assertRefused(
         "each new member needs a separate --to",
         "--to",
         to + "," + set.free(),
         "--dbpath",
         dbpath + "," + dbpath);
-    refused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
+    assertRefused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
-      refused(
+      assertRefused(
           "another process already listens on",
           "--to",
           "127.61.1.2:" + taken.getLocalPort(),
@@ -268,7 +272,7 @@ class ResyncRunIT {
     Path other = Files.createDirectories(folder.resolve("other/bin")).resolve("mongod");
     Files.writeString(other, "#!/bin/sh\necho 'db version v5.0.14'\n");
     assertThat(other.toFile().setExecutable(true)).isTrue();
-    refused(
+    assertRefused(
         "has version 5.0.14",
         "--to",
         to,
@@ -280,16 +284,16 @@ class ResyncRunIT {
 
     Files.createDirectories(target);
     Files.writeString(target.resolve("mine"), "text");
-    refused("is not empty", "--to", to, "--dbpath", dbpath);
+    assertRefused("is not empty", "--to", to, "--dbpath", dbpath);
     assertThat(target.resolve("mine")).hasContent("text");
   }
 
   @Test
-  void aSourceThatIsLockedAlreadyIsLeftAsItIs() {
+  void keepsExistingLockOfSource() {
     set.admin(set.source(), new Document("fsync", 1).append("lock", true));
     try {
-      Ended ended = run("--to", set.free(), "--dbpath", set.target("locked").toString());
-      assertThat(ended.complaint()).contains("is already locked");
+      CommandResult result = run("--to", set.free(), "--dbpath", set.target("locked").toString());
+      assertThat(result.stderr()).contains("is already locked");
       assertThat(set.isLocked()).isTrue();
     } finally {
       set.admin(set.source(), "fsyncUnlock");
@@ -300,7 +304,7 @@ class ResyncRunIT {
    * Starts the tool in a separate process, and waits until it has locked the source. The copy is
    * slow, so the lock lasts long enough for the test.
    */
-  private Process locked(String host, Path dbpath, String deadline) throws Exception {
+  private Process startAndAwaitLock(String host, Path dbpath, String deadline) throws Exception {
     Process tool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -336,10 +340,10 @@ class ResyncRunIT {
   }
 
   @Test
-  void aToolThatIsKilledLeavesNothingLockedAndCanBeRunAgain() throws Exception {
+  void killedToolUnlocksSourceAndCanRunAgain() throws Exception {
     String host = set.free();
     Path dbpath = set.target("killed");
-    Process tool = locked(host, dbpath, "10m");
+    Process tool = startAndAwaitLock(host, dbpath, "10m");
     await(
         () ->
             Files.exists(dbpath.resolve("WiredTiger.turtle")) || dbpath.toFile().list().length > 2);
@@ -347,16 +351,16 @@ class ResyncRunIT {
     await(() -> !set.isLocked());
 
     assertThat(dbpath).isNotEmptyDirectory();
-    Ended again = copyTo(host, dbpath);
-    assertThat(again.complaint()).isEmpty();
+    CommandResult again = copyTo(host, dbpath);
+    assertThat(again.stderr()).isEmpty();
     assertThat(again.exitCode()).isZero();
-    isMember(host);
+    assertMember(host);
   }
 
   @Test
-  void aToolThatHangsKeepsTheLockUntilItsDeadline() throws Exception {
+  void hangingToolKeepsLockUntilDeadline() throws Exception {
     long begun = System.nanoTime();
-    Process tool = locked(set.free(), set.target("hung"), "4s");
+    Process tool = startAndAwaitLock(set.free(), set.target("hung"), "4s");
     new ProcessBuilder("kill", "-STOP", String.valueOf(tool.pid())).start().waitFor();
     try {
       await(() -> !set.isLocked());
@@ -372,11 +376,11 @@ class ResyncRunIT {
   }
 
   @Test
-  void aLockWhoseProcessIsKilledIsEndedByTheTool() throws Exception {
+  void failsWhenLockProcessIsKilled() throws Exception {
     Path dbpath = set.target("orphan");
     // This JVM has other child processes, too, such as the shared cluster's routers.
     List<ProcessHandle> others = ProcessHandle.current().children().toList();
-    CompletableFuture<Ended> running =
+    CompletableFuture<CommandResult> running =
         CompletableFuture.supplyAsync(
             () -> copyTo(set.free(), dbpath, "--limit", "1", "--rate", "1000"));
     await(set::isLocked);
@@ -386,20 +390,20 @@ class ResyncRunIT {
         .filter(child -> child.info().command().orElse("").endsWith("/java"))
         .forEach(ProcessHandle::destroyForcibly);
 
-    Ended ended = running.get();
-    assertThat(ended.complaint()).contains("the process that locks ", " ended early");
-    assertThat(ended.exitCode()).isEqualTo(1);
+    CommandResult result = running.get();
+    assertThat(result.stderr()).contains("the process that locks ", " ended early");
+    assertThat(result.exitCode()).isEqualTo(1);
     assertThat(set.isLocked()).isFalse();
     assertThat(dbpath).doesNotExist();
   }
 
   @Tag("nightly")
   @Test
-  void aTargetThatIsKilledIsTakenBackAndCanBeMadeAgain() throws Exception {
+  void killedTargetIsRemovedAndCanBeRecreated() throws Exception {
     for (String method : List.of("files", "logical")) {
       String host = set.free();
       Path dbpath = set.target("dies-" + method);
-      CompletableFuture<Ended> running =
+      CompletableFuture<CommandResult> running =
           CompletableFuture.supplyAsync(() -> copyTo(host, dbpath, "--method", method));
       await(() -> !set.targets().isEmpty());
       if (method.equals("logical")) {
@@ -407,16 +411,16 @@ class ResyncRunIT {
       }
       set.targets().forEach(ProcessHandle::destroyForcibly);
 
-      Ended ended = running.get();
-      assertThat(ended.complaint()).contains("the server of " + host + " ended with exit code 137");
-      assertThat(ended.exitCode()).isEqualTo(1);
+      CommandResult result = running.get();
+      assertThat(result.stderr()).contains("the server of " + host + " ended with exit code 137");
+      assertThat(result.exitCode()).isEqualTo(1);
       assertThat(set.members()).hasSize(2);
       assertThat(dbpath).doesNotExist();
 
       if (method.equals("files")) {
-        Ended again = copyTo(host, dbpath);
-        assertThat(again.complaint()).isEmpty();
-        isMember(host);
+        CommandResult again = copyTo(host, dbpath);
+        assertThat(again.stderr()).isEmpty();
+        assertMember(host);
         set.removeTargets();
       }
     }
@@ -424,7 +428,7 @@ class ResyncRunIT {
 
   @Tag("nightly")
   @Test
-  void aDiskThatIsShortOrBecomesFullIsTold() throws Exception {
+  void reportsInsufficientOrFullDisk() throws Exception {
     Path mount = Files.createDirectories(folder.resolve("small"));
     assumeTrue(
         new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=400m", "none", mount.toString())
@@ -436,11 +440,12 @@ class ResyncRunIT {
       Path dbpath = mount.resolve("db");
       Path filler = mount.resolve("filler");
       Files.write(filler, new byte[380 << 20]);
-      refused("MiB free, but the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
+      assertRefused(
+          "MiB free, but the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
       Files.delete(filler);
 
       String host = set.free();
-      CompletableFuture<Ended> running =
+      CompletableFuture<CommandResult> running =
           CompletableFuture.supplyAsync(
               () -> copyTo(host, dbpath, "--limit", "5", "--rate", "1000"));
       await(set::isLocked);
@@ -450,9 +455,9 @@ class ResyncRunIT {
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();
       fill.waitFor();
-      Ended ended = running.get();
-      assertThat(ended.complaint()).contains("the copy failed: No space left on device");
-      assertThat(ended.exitCode()).isEqualTo(1);
+      CommandResult result = running.get();
+      assertThat(result.stderr()).contains("the copy failed: No space left on device");
+      assertThat(result.exitCode()).isEqualTo(1);
       assertThat(set.isLocked()).isFalse();
       assertThat(dbpath).doesNotExist();
       assertThat(set.members()).hasSize(2);

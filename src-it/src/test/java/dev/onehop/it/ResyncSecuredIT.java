@@ -42,7 +42,8 @@ class ResyncSecuredIT {
   private ResyncSet set;
 
   /** The result of a command, and the processes that showed the password while it ran. */
-  private record Ended(int exitCode, String printed, String complaint, TreeSet<String> told) {}
+  private record CommandResult(
+      int exitCode, String stdout, String stderr, TreeSet<String> exposed) {}
 
   @BeforeAll
   void start(@TempDir Path temporary) throws Exception {
@@ -57,12 +58,13 @@ class ResyncSecuredIT {
   }
 
   @AfterEach
-  void nothingIsLocked() throws Exception {
+  void assertUnlockedAndRemoveTargets() throws Exception {
     assertThat(set.isLocked()).isFalse();
     set.removeTargets();
   }
 
-  private Ended run(String password, String host, Path dbpath, String... more) throws Exception {
+  private CommandResult run(String password, String host, Path dbpath, String... more)
+      throws Exception {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -90,17 +92,18 @@ class ResyncSecuredIT {
         new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
     builder.environment().put("ONEHOP_PASSWORD", password);
     Process tool = builder.start();
-    TreeSet<String> told = new TreeSet<>();
+    TreeSet<String> exposed = new TreeSet<>();
     while (!tool.waitFor(100, TimeUnit.MILLISECONDS)) {
-      told.addAll(whoShows("cmdline"));
+      exposed.addAll(filesWithSecret("cmdline"));
     }
     // Also checks the environment of the started servers, which still run.
-    told.addAll(whoShows("environ"));
-    return new Ended(tool.exitValue(), Files.readString(out), Files.readString(err), told);
+    exposed.addAll(filesWithSecret("environ"));
+    return new CommandResult(
+        tool.exitValue(), Files.readString(out), Files.readString(err), exposed);
   }
 
   /** The processes that have the password in this file under {@code /proc}. */
-  private static List<String> whoShows(String file) throws IOException {
+  private static List<String> filesWithSecret(String file) throws IOException {
     List<String> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
       for (Path process : processes.toList()) {
@@ -123,15 +126,15 @@ class ResyncSecuredIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"files", "logical"})
-  void aMemberIsMadeWithTheDocumentedRoles(String method) throws Exception {
+  void createsMemberWithDocumentedRoles(String method) throws Exception {
     String host = set.free();
     Path dbpath = set.target(method);
 
-    Ended ended =
+    CommandResult ended =
         run(ResyncSet.OPERATOR_PASSWORD, host, dbpath, "--method", method, "--json", "--hidden");
 
-    assertThat(ended.exitCode()).as(ended.complaint()).isZero();
-    JsonNode result = new ObjectMapper().readTree(ended.printed());
+    assertThat(ended.exitCode()).as(ended.stderr()).isZero();
+    JsonNode result = new ObjectMapper().readTree(ended.stdout());
     assertThat(result.path("method").asText()).isEqualTo(method);
     JsonNode member = result.path("members").get(0);
     assertThat(member.path("host").asText()).isEqualTo(host);
@@ -144,23 +147,23 @@ class ResyncSecuredIT {
     set.writeAndAwait(host, set.source());
     assertThat(set.hash(host)).isEqualTo(set.hash(set.primary()));
 
-    assertThat(ended.told()).isEmpty();
-    assertThat(ended.printed() + ended.complaint()).doesNotContain(SECRETS);
+    assertThat(ended.exposed()).isEmpty();
+    assertThat(ended.stdout() + ended.stderr()).doesNotContain(SECRETS);
     for (Path log : List.of(dbpath.resolve("onehop-start.log"), folder.resolve("member1.log"))) {
       assertThat(hasSecret(log)).as(log.toString()).isFalse();
     }
   }
 
   @Test
-  void aWrongPasswordChangesNothing() throws Exception {
+  void wrongPasswordChangesNothing() throws Exception {
     Document before = set.config();
     Path dbpath = set.target("wrong");
 
-    Ended ended = run("wrong-Zx9%2Foperator", set.free(), dbpath);
+    CommandResult ended = run("wrong-Zx9%2Foperator", set.free(), dbpath);
 
-    assertThat(ended.complaint()).contains("onehop: ").doesNotContain(SECRETS);
+    assertThat(ended.stderr()).contains("onehop: ").doesNotContain(SECRETS);
     assertThat(ended.exitCode()).isNotZero();
-    assertThat(ended.printed()).isEmpty();
+    assertThat(ended.stdout()).isEmpty();
     assertThat(set.config()).isEqualTo(before);
     assertThat(dbpath).doesNotExist();
   }

@@ -28,7 +28,7 @@ final class ResyncSet implements AutoCloseable {
 
   private static final String IP = "127.61.1.1";
   private static final int MEBIBYTES = 20;
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private static final String ROOT = "root";
   private static final String ROOT_PASSWORD = "rootsecret";
@@ -89,7 +89,7 @@ final class ResyncSet implements AutoCloseable {
                             .append("priority", 0)
                             .append("hidden", true)))));
     await()
-        .atMost(SOON)
+        .atMost(TIMEOUT)
         .until(
             () ->
                 admin(primary(), "hello").getBoolean("isWritablePrimary")
@@ -239,7 +239,7 @@ final class ResyncSet implements AutoCloseable {
               .withReadPreference(ReadPreference.nearest())
               .getCollection("c");
       await()
-          .atMost(SOON)
+          .atMost(TIMEOUT)
           .until(() -> there.find(new Document("_id", document.get("_id"))).first() != null);
     }
   }

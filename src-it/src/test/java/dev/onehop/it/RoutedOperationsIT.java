@@ -105,14 +105,14 @@ class RoutedOperationsIT {
   }
 
   @RoutedModes(mode = RoutingMode.TARGETED)
-  void operationsOnOneShardAreServedBesideIt(Mode mode) {
+  void singleShardOperationsUseOwnersMongos(Mode mode) {
     try (MongoClient client = routed(mode)) {
       MongoCollection<Document> collection = filled(client, "routed");
 
       try (RouterSampling sampling = sampling("routed")) {
-        everyPointOperation(collection);
+        runPointOperations(collection);
 
-        LocalHits served = seen(sampling);
+        LocalHits served = recordedHits(sampling);
         assertThat(served.fraction()).hasValue(1.0);
         assertThat(served.sampled()).isGreaterThanOrEqualTo(4L * DOCUMENTS);
       }
@@ -125,12 +125,12 @@ class RoutedOperationsIT {
    * near the owner only by chance.
    */
   @Test
-  void withoutRoutingTheLocalMongosServesAll() {
+  void unroutedOperationsRarelyUseOwnersMongos() {
     try (MongoClient client = Mode.PLAIN.client(cluster.url())) {
       MongoCollection<Document> collection = filled(client, "routed");
 
       try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
-        everyPointOperation(collection);
+        runPointOperations(collection);
 
         assertThat(sampling.besideOwner().fraction().orElseThrow()).isLessThan(0.1);
       }
@@ -138,7 +138,7 @@ class RoutedOperationsIT {
   }
 
   @RoutedModes(mode = RoutingMode.TARGETED)
-  void afterARangeMovedOperationsFollowIt(Mode mode) {
+  void operationsFollowMovedRange(Mode mode) {
     String name = "moved" + mode;
     shard(name);
     try (MongoClient client = routed(mode)) {
@@ -161,16 +161,16 @@ class RoutedOperationsIT {
       assertThat(InParallel.call(CONCURRENCY, DOCUMENTS, i -> read(collection, i)))
           .isEqualTo(Numbered.documents(DOCUMENTS));
       try (RouterSampling sampling = sampling(name)) {
-        everyPointOperation(collection);
+        runPointOperations(collection);
         assertThat(collection.countDocuments(Filters.eq(0))).isEqualTo(1);
-        assertThat(seen(sampling).fraction()).hasValue(1.0);
+        assertThat(recordedHits(sampling).fraction()).hasValue(1.0);
       }
       assertThat(collection.countDocuments()).isEqualTo(DOCUMENTS);
     }
   }
 
   @RoutedModes(mode = RoutingMode.TARGETED)
-  void bulkWritesAreSplitAndKeepTheCallersIndexes(Mode mode) {
+  void splitBulkWritesKeepIndexes(Mode mode) {
     try (MongoClient client = routed(mode)) {
       MongoCollection<Document> collection = filled(client, "routed");
       collection.deleteMany(new Document());
@@ -194,7 +194,7 @@ class RoutedOperationsIT {
       try (RouterSampling sampling = sampling("routed")) {
         collection.bulkWrite(
             models.subList(DOCUMENTS, 2 * DOCUMENTS), new BulkWriteOptions().ordered(false));
-        assertThat(seen(sampling).fraction()).hasValue(1.0);
+        assertThat(recordedHits(sampling).fraction()).hasValue(1.0);
       }
       assertThat(read(collection, 8)).containsEntry("n", 10);
       assertThat(read(collection, 7)).isNull();
@@ -202,7 +202,7 @@ class RoutedOperationsIT {
   }
 
   @RoutedModes(mode = RoutingMode.TARGETED)
-  void operationsOnSeveralShardsGiveWholeAnswers(Mode mode) {
+  void multiShardOperationsReturnCompleteResults(Mode mode) {
     try (MongoClient client = routed(mode)) {
       MongoCollection<Document> collection = filled(client, "routed");
 
@@ -226,10 +226,10 @@ class RoutedOperationsIT {
 
   @Tag("full")
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
-  void aMongosThatIsCutOffFailsNothingAndIsUsedAgain(Mode mode) throws Exception {
+  void blockedMongosCausesNoFailureAndIsReused(Mode mode) throws Exception {
     TestCluster.requireProcesses();
     Testbed testbed = cluster.testbed("links");
-    String cutOff = testbed.mongosAddresses().get(2);
+    String blocked = testbed.mongosAddresses().get(2);
     MongoClient client = routed(mode);
     MongoCollection<Document> collection = filled(client, "routed");
     collection.updateMany(new Document(), Updates.set("n", 0));
@@ -263,13 +263,13 @@ class RoutedOperationsIT {
     try {
       for (int round = 0; round < ROUNDS; round++) {
         long before = operations.get();
-        testbed.setBlocked(cutOff, true);
+        testbed.setBlocked(blocked, true);
         await().atMost(TIMEOUT).until(() -> operations.get() > before + 2_000);
-        testbed.setBlocked(cutOff, false);
+        testbed.setBlocked(blocked, false);
         await().atMost(TIMEOUT).until(() -> besideOwner(collection) == 1);
       }
     } finally {
-      testbed.setBlocked(cutOff, false);
+      testbed.setBlocked(blocked, false);
       stopped.set(true);
       load.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
@@ -299,7 +299,7 @@ class RoutedOperationsIT {
 
   /** The test uses the replica set of a shard as a replica set outside of a sharded cluster. */
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
-  void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(Mode mode) {
+  void logsOnceThatReplicaSetIsNotRouted(Mode mode) {
     String shard = cluster.testbed("shard of its own").shardHosts().get(cluster.shards().get(0));
     String set = shard.substring(0, shard.indexOf('/'));
     for (boolean named : new boolean[] {true, false}) {
@@ -307,10 +307,10 @@ class RoutedOperationsIT {
           "mongodb://"
               + shard.substring(shard.indexOf('/') + 1)
               + (named ? "/?replicaSet=" + set : "/");
-      ListAppender<ILoggingEvent> said = new ListAppender<>();
+      ListAppender<ILoggingEvent> log = new ListAppender<>();
       Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
-      said.start();
-      logger.addAppender(said);
+      log.start();
+      logger.addAppender(log);
       SimpleMeterRegistry meters = new SimpleMeterRegistry();
       try (MongoClient client = mode.client(url, settings -> {}, meters)) {
         for (String name : List.of("one", "two")) {
@@ -324,9 +324,9 @@ class RoutedOperationsIT {
         }
         client.getDatabase("plain").drop();
       } finally {
-        logger.detachAppender(said);
+        logger.detachAppender(log);
       }
-      assertThat(said.list)
+      assertThat(log.list)
           .extracting(ILoggingEvent::getFormattedMessage)
           .containsOnlyOnce(
               named
@@ -343,7 +343,7 @@ class RoutedOperationsIT {
    * Executes each kind of operation on one document. Also inserts a batch of documents outside the
    * range of all others.
    */
-  private static void everyPointOperation(MongoCollection<Document> collection) {
+  private static void runPointOperations(MongoCollection<Document> collection) {
     InParallel.call(
         CONCURRENCY,
         DOCUMENTS,
@@ -383,7 +383,7 @@ class RoutedOperationsIT {
    * The recorded hits. If nothing was recorded, this call skips the rest of the test. It must
    * therefore be the last check.
    */
-  private static LocalHits seen(@Nullable RouterSampling sampling) {
+  private static LocalHits recordedHits(@Nullable RouterSampling sampling) {
     Assumptions.assumeTrue(
         sampling != null,
         "all answers were right; where operations were served, a cluster from outside does not"

@@ -51,7 +51,7 @@ class RouterFailureIT {
   private static final Duration LONGEST_STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
-  private static final Duration BACK_WITHIN =
+  private static final Duration RETURN_LIMIT =
       Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
 
   /**
@@ -60,7 +60,7 @@ class RouterFailureIT {
    */
   private static final String OPTIONS = "/?heartbeatFrequencyMS=1000";
 
-  private static final Duration AWAY = Duration.ofSeconds(5);
+  private static final Duration OUTAGE = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Testbed testbed;
@@ -93,40 +93,40 @@ class RouterFailureIT {
   }
 
   @Test
-  void cutOffAndBackAgain() throws InterruptedException {
+  void survivesBlockedMongos() throws InterruptedException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
     assertThat(besideOwner()).isEqualTo(1);
 
     testbed.setBlocked(MONGOS, true);
-    RealTime.pass(AWAY);
-    long whileAway = load.operations();
+    RealTime.pass(OUTAGE);
+    long duringOutage = load.operations();
     testbed.setBlocked(MONGOS, false);
 
-    awaitBack();
-    assertThat(load.operations()).isGreaterThan(whileAway);
+    awaitReturn();
+    assertThat(load.operations()).isGreaterThan(duringOutage);
     load.stopAndCheck();
   }
 
   @Test
-  void killedAndStartedAgain() throws IOException, InterruptedException {
+  void survivesKilledMongos() throws IOException, InterruptedException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 
     try (ServerProcess mongos = ServerProcess.of("us-2014", MONGOS)) {
       mongos.kill();
-      RealTime.pass(AWAY);
+      RealTime.pass(OUTAGE);
       assertThat(besideOwner()).isLessThan(1);
 
       mongos.restart();
-      awaitBack();
+      awaitReturn();
       load.stopAndCheck();
     }
   }
 
-  private void awaitBack() {
+  private void awaitReturn() {
     long start = System.nanoTime();
-    await().atMost(BACK_WITHIN).until(() -> besideOwner() == 1);
+    await().atMost(RETURN_LIMIT).until(() -> besideOwner() == 1);
     System.err.printf("back after %s%n", Duration.ofNanos(System.nanoTime() - start));
   }
 
@@ -144,7 +144,7 @@ class RouterFailureIT {
     private final AtomicLong operations = new AtomicLong();
     private final AtomicLong slowestNanos = new AtomicLong();
     private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
-    private final AtomicLong underWay = new AtomicLong();
+    private final AtomicLong inFlight = new AtomicLong();
     private final Disposable running;
     private volatile boolean stopped;
 
@@ -159,7 +159,7 @@ class RouterFailureIT {
     private Mono<Void> operation() {
       int id = ThreadLocalRandom.current().nextInt(DOCUMENTS);
       long start = System.nanoTime();
-      underWay.incrementAndGet();
+      inFlight.incrementAndGet();
       Mono<?> operation =
           ThreadLocalRandom.current().nextBoolean()
               ? Mono.from(collection.find(Filters.eq(id)).first())
@@ -173,7 +173,7 @@ class RouterFailureIT {
                 long took = System.nanoTime() - start;
                 var unused = slowestNanos.accumulateAndGet(took, Math::max);
                 operations.incrementAndGet();
-                underWay.decrementAndGet();
+                inFlight.decrementAndGet();
               })
           .then();
     }
@@ -184,7 +184,7 @@ class RouterFailureIT {
 
     void stopAndCheck() {
       stopped = true;
-      await().atMost(TIMEOUT).until(() -> underWay.get() == 0);
+      await().atMost(TIMEOUT).until(() -> inFlight.get() == 0);
       running.dispose();
       assertThat(failures).isEmpty();
       List<Document> found = Flux.from(collection.find()).collectList().block(TIMEOUT);

@@ -22,7 +22,7 @@ final class ServerProcess implements AutoCloseable {
   private final String address;
   private ProcessHandle process;
   private final ProcessBuilder command;
-  private boolean isOurs;
+  private boolean restarted;
 
   private ServerProcess(String address, ProcessHandle process) throws IOException {
     this.address = address;
@@ -77,8 +77,8 @@ final class ServerProcess implements AutoCloseable {
   /** Starts the server again and waits until it replies. */
   void restart() throws IOException {
     process = command.start().toHandle();
-    isOurs = true;
-    awaitAnswer();
+    restarted = true;
+    awaitReply();
   }
 
   /** Stops the process until {@link #resume}. Its sockets stay open. */
@@ -96,7 +96,7 @@ final class ServerProcess implements AutoCloseable {
     assertThat(kill.exitValue()).isZero();
   }
 
-  void awaitAnswer() {
+  void awaitReply() {
     try (MongoClient direct =
         MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
       Document pong =
@@ -108,7 +108,7 @@ final class ServerProcess implements AutoCloseable {
   /** Kills a restarted server, because the testbed ends only the processes that it started. */
   @Override
   public void close() {
-    if (isOurs && process.isAlive()) {
+    if (restarted && process.isAlive()) {
       kill();
     }
   }

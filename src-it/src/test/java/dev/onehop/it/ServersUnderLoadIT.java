@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
@@ -92,7 +94,7 @@ class ServersUnderLoadIT {
   private static final Duration HEARTBEAT = Duration.ofMillis(500);
 
   /** After this time, the driver's monitor takes a silent server for lost. */
-  private static final Duration SILENCE = CONNECT_TIMEOUT.plus(HEARTBEAT);
+  private static final Duration FAILURE_DETECTION = CONNECT_TIMEOUT.plus(HEARTBEAT);
 
   private static final String OPTIONS =
       "/?connectTimeoutMS="
@@ -100,7 +102,7 @@ class ServersUnderLoadIT {
           + "&heartbeatFrequencyMS="
           + HEARTBEAT.toMillis();
 
-  private static final Duration AWAY = Duration.ofSeconds(3);
+  private static final Duration OUTAGE = Duration.ofSeconds(3);
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int THREADS = 4;
   private static final int COUNTERS = 100;
@@ -108,7 +110,7 @@ class ServersUnderLoadIT {
   private static final int FIRST_INSERT = 1_000;
 
   private static Testbed testbed;
-  private static com.mongodb.client.MongoClient plain;
+  private static MongoClient plain;
   private static final List<ServerProcess> processes = new ArrayList<>();
 
   @BeforeAll
@@ -116,10 +118,9 @@ class ServersUnderLoadIT {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.parse("servers-under-load.yaml", TOPOLOGY)).start();
     // Closes idle connections soon, because the previous test may have killed their server.
-    plain =
-        com.mongodb.client.MongoClients.create("mongodb://" + mongoses() + "/?maxIdleTimeMS=10");
+    plain = MongoClients.create("mongodb://" + mongoses() + "/?maxIdleTimeMS=10");
     testbed.shardCollection("it." + COLLECTION, Numbered.KEY, Numbered.splitAt(COUNTERS / 2));
-    electSoon();
+    shortenElectionTimeout();
   }
 
   @AfterAll
@@ -138,11 +139,11 @@ class ServersUnderLoadIT {
   }
 
   /** Sets the election timeout to two seconds instead of ten. */
-  private static void electSoon() {
+  private static void shortenElectionTimeout() {
     String members = testbed.shardHosts().get("three");
     int slash = members.indexOf('/');
-    try (com.mongodb.client.MongoClient shard =
-        com.mongodb.client.MongoClients.create(
+    try (MongoClient shard =
+        MongoClients.create(
             "mongodb://"
                 + members.substring(slash + 1)
                 + "/?replicaSet="
@@ -171,13 +172,13 @@ class ServersUnderLoadIT {
       }
 
       @Override
-      Duration whileAway() {
+      Duration longestOutage() {
         return Duration.ZERO;
       }
 
       @Override
-      Duration whileFrozen() {
-        return SILENCE;
+      Duration longestFreeze() {
+        return FAILURE_DETECTION;
       }
     },
     /** A shard's primary. Operations wait for the next primary. */
@@ -191,25 +192,26 @@ class ServersUnderLoadIT {
       }
 
       @Override
-      Duration whileAway() {
-        return AWAY;
+      Duration longestOutage() {
+        return OUTAGE;
       }
 
       @Override
-      Duration whileFrozen() {
-        return AWAY;
+      Duration longestFreeze() {
+        return OUTAGE;
       }
     };
 
     abstract String victim();
 
     /**
-     * The longest time for which operations have no server, if a server is away for {@link #AWAY}.
+     * The longest time for which operations have no server, if a server is away for {@link
+     * #OUTAGE}.
      */
-    abstract Duration whileAway();
+    abstract Duration longestOutage();
 
-    /** Like {@link #whileAway}, for a frozen server, which the driver notices later. */
-    abstract Duration whileFrozen();
+    /** Like {@link #longestOutage}, for a frozen server, which the driver notices later. */
+    abstract Duration longestFreeze();
 
     OneHop router(String options) {
       return OneHop.builder("mongodb://" + mongoses() + OPTIONS + options)
@@ -236,8 +238,8 @@ class ServersUnderLoadIT {
   }
 
   private static boolean isPrimary(String member) {
-    try (com.mongodb.client.MongoClient server =
-        com.mongodb.client.MongoClients.create("mongodb://" + member + "/?directConnection=true")) {
+    try (MongoClient server =
+        MongoClients.create("mongodb://" + member + "/?directConnection=true")) {
       return server
           .getDatabase("admin")
           .runCommand(new Document("hello", 1))
@@ -247,14 +249,14 @@ class ServersUnderLoadIT {
 
   @ParameterizedTest
   @EnumSource
-  void killedAndStartedAgain(Mode mode) throws IOException, InterruptedException {
+  void survivesKilledServer(Mode mode) throws IOException, InterruptedException {
     ServerProcess server = process(mode.victim());
     try (Loads loads = new Loads(mode)) {
       loads.during(
-          mode.whileAway().plus(STALL),
+          mode.longestOutage().plus(STALL),
           () -> {
             server.kill();
-            RealTime.pass(AWAY);
+            RealTime.pass(OUTAGE);
           });
       loads.during(STALL, server::restart);
       loads.stopAndCheck();
@@ -263,7 +265,7 @@ class ServersUnderLoadIT {
 
   @ParameterizedTest
   @EnumSource
-  void cutOff(Mode mode) throws IOException, InterruptedException {
+  void survivesLostConnections(Mode mode) throws IOException, InterruptedException {
     String server = mode == Mode.DIRECT ? members("one").get(0) : mode.victim();
     try (Loads loads = new Loads(mode)) {
       loads.during(
@@ -275,10 +277,10 @@ class ServersUnderLoadIT {
             }
           });
       loads.during(
-          mode.whileAway().plus(STALL),
+          mode.longestOutage().plus(STALL),
           () -> {
             testbed.setBlocked(server, true);
-            RealTime.pass(AWAY);
+            RealTime.pass(OUTAGE);
             testbed.setBlocked(server, false);
           });
       loads.stopAndCheck();
@@ -287,7 +289,7 @@ class ServersUnderLoadIT {
 
   @ParameterizedTest
   @EnumSource
-  void frozenAWhile(Mode mode) throws IOException, InterruptedException {
+  void survivesFrozenServer(Mode mode) throws IOException, InterruptedException {
     for (String address :
         mode == Mode.DIRECT
             ? List.of(members("one").get(0), mode.victim())
@@ -295,11 +297,11 @@ class ServersUnderLoadIT {
       ServerProcess server = process(address);
       try (Loads loads = new Loads(mode)) {
         loads.during(
-            mode.whileFrozen().plus(STALL),
+            mode.longestFreeze().plus(STALL),
             () -> {
               server.freeze();
               try {
-                RealTime.pass(AWAY);
+                RealTime.pass(OUTAGE);
               } finally {
                 server.resume();
               }
@@ -310,7 +312,7 @@ class ServersUnderLoadIT {
   }
 
   @Test
-  void withoutAnyMongosServerSelectionTimesOutAndSaysWhy() {
+  void selectionTimesOutAndListsMongoses() {
     reset();
     try (OneHop router = Mode.TARGETED.router("&serverSelectionTimeoutMS=2000")) {
       List<Client> clients = clients(router);
@@ -372,12 +374,12 @@ class ServersUnderLoadIT {
 
   private static List<Client> clients(OneHop router) {
     return List.of(
-        new Blocking(com.mongodb.client.MongoClients.create(router.syncClientSettings())),
+        new Blocking(MongoClients.create(router.syncClientSettings())),
         new Reactive(
             com.mongodb.reactivestreams.client.MongoClients.create(router.clientSettings())));
   }
 
-  private record Blocking(com.mongodb.client.MongoClient client) implements Client {
+  private record Blocking(MongoClient client) implements Client {
     private MongoCollection<Document> collection() {
       return client
           .getDatabase("it")

@@ -88,7 +88,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource
-  void anUpdateMovesItsDocument(Way way) {
+  void updateMovesDocument(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     UpdateResult result =
@@ -105,7 +105,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource
-  void aReplacementMovesItsDocument(Way way) {
+  void replacementMovesDocument(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     assertThat(
@@ -117,7 +117,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource
-  void anUpsertInsertsWhereItsDocumentBelongs(Way way) {
+  void upsertInsertsOnOwningShard(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     UpdateResult result =
@@ -133,12 +133,12 @@ class ShardKeyChangeIT {
     assertThat(run(collection.find(Filters.eq("k", 50)).first())).containsEntry("_id", 50);
     assertThat(all(collection.find(Filters.eq("_id", 1_000))))
         .containsExactly(new Document("_id", 1_000).append("k", 260).append("n", -7));
-    assertEachOnItsShard(collection, 301);
+    assertOwnedDocuments(collection, 301);
   }
 
   @ParameterizedTest
   @EnumSource
-  void findAndModifyMovesItsDocument(Way way) {
+  void findAndModifyMovesDocument(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     assertThat(
@@ -175,13 +175,13 @@ class ShardKeyChangeIT {
                         .upsert(true)
                         .returnDocument(ReturnDocument.AFTER))))
         .isEqualTo(new Document("_id", 1_001).append("k", 254).append("n", -9));
-    assertEachOnItsShard(collection, 301);
+    assertOwnedDocuments(collection, 301);
   }
 
   /** A mongos, too, executes such a change only if it is the single statement of its command. */
   @ParameterizedTest
   @MethodSource("waysAndOrders")
-  void inABulkTheOtherStatementsResultsAreKept(Way way, boolean ordered) {
+  void bulkWriteKeepsResultsOfOtherStatements(Way way, boolean ordered) {
     MongoCollection<Document> collection = loaded(way);
     List<UpdateOneModel<Document>> updates = new ArrayList<>();
     for (int k : List.of(1, 2, 3, 101, 4, 5, 6)) {
@@ -205,7 +205,7 @@ class ShardKeyChangeIT {
             });
     assertThat(all(collection.find(Filters.gte("n", 1000)))).hasSize(ordered ? 2 : 6);
     assertThat(run(collection.find(Filters.eq("k", 3)).first())).containsEntry("n", 3);
-    assertEachOnItsShard(collection, 300);
+    assertOwnedDocuments(collection, 300);
   }
 
   static List<Object[]> waysAndOrders() {
@@ -219,7 +219,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource
-  void aDuplicateIdIsAnErrorAndTheDocumentStays(Way way) {
+  void duplicateIdFailsWithoutMovingDocument(Way way) {
     MongoCollection<Document> collection = loaded(way);
     run(collection.insertOne(new Document("_id", 5).append("k", 250).append("n", -5)));
 
@@ -240,7 +240,7 @@ class ShardKeyChangeIT {
   /** After a lost reply, the driver sends the command again, but it must not run twice. */
   @ParameterizedTest
   @EnumSource
-  void sentAgainItIsNotDoneTwice(Way way) {
+  void repeatedCommandRunsOnce(Way way) {
     MongoCollection<Document> collection = loaded(way);
     String name = collection.getNamespace().getCollectionName();
     BsonDocument command =
@@ -275,7 +275,7 @@ class ShardKeyChangeIT {
   }
 
   @Test
-  void withoutAMongosItIsRefused() {
+  void rejectsChangeWithoutMongos() {
     MongoCollection<Document> loaded = loaded(Way.STAND_IN);
     try (MongoClient client =
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
@@ -297,7 +297,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource
-  void withoutRetryableWritesItIsRefused(Way way) {
+  void rejectsChangeWithoutRetryableWrites(Way way) {
     MongoCollection<Document> collection = loaded(way);
     String name = collection.getNamespace().getCollectionName();
 
@@ -319,7 +319,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource(names = {"DIRECT", "STAND_IN"})
-  void inATransactionItIsCommittedWithTheRest(Way way) {
+  void commitsChangeInTransaction(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     inTransaction(
@@ -345,7 +345,7 @@ class ShardKeyChangeIT {
 
   @ParameterizedTest
   @EnumSource(names = {"DIRECT", "STAND_IN"})
-  void inATransactionItIsAbortedWithTheRest(Way way) {
+  void abortsChangeInTransaction(Way way) {
     MongoCollection<Document> collection = loaded(way);
 
     inTransaction(
@@ -363,7 +363,7 @@ class ShardKeyChangeIT {
   /** Ranges move while the documents change their shard keys. */
   @ParameterizedTest
   @EnumSource
-  void nothingIsLostOrDoubledWhileRangesMove(Way way) throws InterruptedException {
+  void changesDuringMigrationsLoseOrDuplicateNothing(Way way) throws InterruptedException {
     MongoCollection<Document> collection = loaded(way);
     String namespace = collection.getNamespace().getFullName();
     List<String> shards = List.copyOf(testbed.shardHosts().keySet());
@@ -388,9 +388,9 @@ class ShardKeyChangeIT {
         UpdateResult result =
             run(
                 collection.updateOne(
-                    Filters.and(Filters.eq("k", at(id, done[id])), Filters.eq("_id", id)),
+                    Filters.and(Filters.eq("k", shardKey(id, done[id])), Filters.eq("_id", id)),
                     Updates.combine(
-                        Updates.set("k", at(id, done[id] + 1)), Updates.inc("n", 1000))));
+                        Updates.set("k", shardKey(id, done[id] + 1)), Updates.inc("n", 1000))));
         assertThat(result.getModifiedCount()).isEqualTo(1);
         done[id]++;
         changes++;
@@ -410,13 +410,13 @@ class ShardKeyChangeIT {
           .singleElement()
           .isEqualTo(
               new Document("_id", id)
-                  .append("k", at(id, done[id]))
+                  .append("k", shardKey(id, done[id]))
                   .append("n", id + 1000 * done[id]));
     }
     assertThat(all(collection.find())).hasSize(300);
   }
 
-  private static int at(int id, int changes) {
+  private static int shardKey(int id, int changes) {
     return id + changes % 3 * 100;
   }
 
@@ -436,11 +436,11 @@ class ShardKeyChangeIT {
   private static void assertMoved(MongoCollection<Document> collection, Document expected) {
     assertThat(all(collection.find(Filters.eq("_id", 5)))).containsExactly(expected);
     assertThat(run(collection.find(Filters.eq("k", expected.get("k"))).first())).isNotNull();
-    assertEachOnItsShard(collection, 300);
+    assertOwnedDocuments(collection, 300);
   }
 
   /** Each shard counts the documents that it owns. Checks the sum of these counts. */
-  private static void assertEachOnItsShard(MongoCollection<Document> collection, int documents) {
+  private static void assertOwnedDocuments(MongoCollection<Document> collection, int documents) {
     assertThat(
             testbed
                 .evidence(collection.getNamespace().getFullName())

@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
@@ -95,12 +96,12 @@ class ShardedChangeStreamIT {
     }
   }
 
-  /** What a stream has given. */
-  private static final class Given {
+  /** The events that a stream has emitted. */
+  private static final class ReceivedEvents {
     private final StreamCheck check;
     private final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
 
-    Given(Order order) {
+    ReceivedEvents(Order order) {
       this.check = new StreamCheck(order == Order.TOTAL);
     }
 
@@ -111,7 +112,7 @@ class ShardedChangeStreamIT {
       }
     }
 
-    void assertRight(VersionedWrites writes) {
+    void assertCorrect(VersionedWrites writes) {
       assertThat(check.wrong()).isEmpty();
       assertThat(check.differences(writes.written())).isEmpty();
     }
@@ -154,7 +155,7 @@ class ShardedChangeStreamIT {
    * writes that follow after its start was returned.
    */
   @Test
-  void whatIsWrittenAfterTheStartWasToldIsAfterIt() {
+  void emitsWritesAfterReturnedStart() {
     sharded("begin");
     Document ping = new Document("ping", 1);
     try (MongoClient config = MongoClients.create(direct(testbed.configServers()));
@@ -188,12 +189,12 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void movingRangesLoseDoubleAndReorderNothing() throws InterruptedException {
+  void migrationsLoseDuplicateAndReorderNothing() throws InterruptedException {
     shardedForWrites("moving");
     BsonTimestamp begin = now();
-    Given perKey = new Given(Order.PER_KEY);
-    Given total = new Given(Order.TOTAL);
-    Given resumed = new Given(Order.PER_KEY);
+    ReceivedEvents perKey = new ReceivedEvents(Order.PER_KEY);
+    ReceivedEvents total = new ReceivedEvents(Order.TOTAL);
+    ReceivedEvents resumed = new ReceivedEvents(Order.PER_KEY);
     List<Disposable> readers =
         List.of(
             read(stream("moving").startAtOperationTime(begin), perKey),
@@ -212,32 +213,32 @@ class ShardedChangeStreamIT {
       mover.join();
       testbed.setFurther(address("three"), Duration.ZERO);
     }
-    List<String> ofMongos = readMongos("moving", begin);
+    List<String> mongosTokens = readMongos("moving", begin);
     await()
         .atMost(TIMEOUT)
         .untilAsserted(
             () -> {
               assertThat(failures).isEmpty();
-              for (Given each : List.of(perKey, total, resumed)) {
-                assertThat(each.tokens.size()).isGreaterThanOrEqualTo(ofMongos.size());
+              for (ReceivedEvents each : List.of(perKey, total, resumed)) {
+                assertThat(each.tokens.size()).isGreaterThanOrEqualTo(mongosTokens.size());
               }
             });
     readers.forEach(Disposable::dispose);
-    System.err.printf("%d events, %d moves%n", ofMongos.size(), moves.get());
+    System.err.printf("%d events, %d moves%n", mongosTokens.size(), moves.get());
     assertThat(moves.get()).isGreaterThan(5);
-    assertThat(total.tokens).isEqualTo(ofMongos);
-    assertThat(perKey.tokens).containsExactlyInAnyOrderElementsOf(ofMongos);
-    assertThat(resumed.tokens).containsExactlyInAnyOrderElementsOf(ofMongos);
-    for (Given each : List.of(perKey, total, resumed)) {
-      each.assertRight(writes);
+    assertThat(total.tokens).isEqualTo(mongosTokens);
+    assertThat(perKey.tokens).containsExactlyInAnyOrderElementsOf(mongosTokens);
+    assertThat(resumed.tokens).containsExactlyInAnyOrderElementsOf(mongosTokens);
+    for (ReceivedEvents each : List.of(perKey, total, resumed)) {
+      each.assertCorrect(writes);
     }
-    assertNoCursorsAreLeft("moving");
+    assertNoOpenCursors("moving");
   }
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void aPrimaryThatIsKilledAndOneThatIsFrozenLoseNothing(Order order) throws InterruptedException {
-    String name = "killed" + order.name().toLowerCase(java.util.Locale.ROOT);
+  void killedAndFrozenPrimariesLoseNoEvents(Order order) throws InterruptedException {
+    String name = "killed" + order.name().toLowerCase(Locale.ROOT);
     underFaults(
         name,
         order,
@@ -258,7 +259,7 @@ class ShardedChangeStreamIT {
    */
   @Tag("nightly")
   @Test
-  void anOutageThatIsLongerThanServerSelectionEndsNothing() throws InterruptedException {
+  void survivesOutageLongerThanServerSelection() throws InterruptedException {
     underFaults(
         "outage",
         Order.PER_KEY,
@@ -275,8 +276,8 @@ class ShardedChangeStreamIT {
 
   private void underFaults(String name, Order order, Faults faults) throws InterruptedException {
     shardedForWrites(name);
-    Given given = new Given(order);
-    Disposable reader = read(stream(name).startAtOperationTime(now()).order(order), given);
+    ReceivedEvents received = new ReceivedEvents(order);
+    Disposable reader = read(stream(name).startAtOperationTime(now()).order(order), received);
     VersionedWrites writes = new VersionedWrites(client, "streams." + name, KEYS, 1);
     try (writes) {
       await()
@@ -284,7 +285,7 @@ class ShardedChangeStreamIT {
           .untilAsserted(
               () -> {
                 assertThat(failures).isEmpty();
-                assertThat(given.tokens).hasSizeGreaterThan(50);
+                assertThat(received.tokens).hasSizeGreaterThan(50);
               });
       faults.run();
       long before = writes.acknowledged();
@@ -295,15 +296,15 @@ class ShardedChangeStreamIT {
         .untilAsserted(
             () -> {
               assertThat(failures).isEmpty();
-              given.assertRight(writes);
+              received.assertCorrect(writes);
             });
     reader.dispose();
-    assertNoCursorsAreLeft(name);
+    assertNoOpenCursors(name);
   }
 
   /** The stream reads the whole cluster, and must not show the heartbeats as events. */
   @Test
-  void anIdleShardHoldsNothingBackForLong() throws InterruptedException {
+  void idleShardDelaysEventsOnlyBriefly() throws InterruptedException {
     MongoCollection<Document> collection = sharded("idle");
     for (int chunk = 0; chunk < KEYS / CHUNK; chunk++) {
       testbed.moveRange(
@@ -370,7 +371,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void aCheckpointIsAPlaceForTheOfficialDriverAndBack() {
+  void checkpointAndDriverTokenAreInterchangeable() {
     MongoCollection<Document> collection = sharded("places");
     BsonTimestamp begin = now();
     for (int i = 0; i < 60; i++) {
@@ -382,15 +383,15 @@ class ShardedChangeStreamIT {
             .take(25)
             .collectList()
             .block(TIMEOUT);
-    Checkpoint place = first.get(24).checkpoint();
-    List<String> ofDriver = new ArrayList<>();
+    Checkpoint checkpoint = first.get(24).checkpoint();
+    List<String> driverTokens = new ArrayList<>();
     BsonDocument token = null;
     try (var cursor =
-        collection.watch(RawBsonDocument.class).resumeAfter(place.resumeToken()).cursor()) {
+        collection.watch(RawBsonDocument.class).resumeAfter(checkpoint.resumeToken()).cursor()) {
       for (int i = 0; i < 15; i++) {
         ChangeStreamDocument<RawBsonDocument> event = cursor.next();
         token = event.getResumeToken();
-        ofDriver.add(token.getString("_data").getValue());
+        driverTokens.add(token.getString("_data").getValue());
       }
     }
     List<String> rest =
@@ -402,13 +403,13 @@ class ShardedChangeStreamIT {
             .block(TIMEOUT);
     List<String> all = new ArrayList<>();
     first.forEach(change -> all.add(change.token()));
-    all.addAll(ofDriver);
+    all.addAll(driverTokens);
     all.addAll(rest);
     assertThat(all).isEqualTo(readMongos("places", begin));
   }
 
   @Test
-  void aStreamOfADatabaseSeesACollectionThatIsDroppedAndGoesOn() {
+  void databaseStreamContinuesAfterDroppedCollection() {
     MongoCollection<Document> other = client.getDatabase("streams2").getCollection("a");
     Queue<OperationType> types = new ConcurrentLinkedQueue<>();
     Disposable reader =
@@ -430,7 +431,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void aStreamOfACollectionEndsWhenThatIsDropped() {
+  void collectionStreamEndsWhenCollectionIsDropped() {
     MongoCollection<Document> collection = sharded("dropped");
     List<OperationType> types = Collections.synchronizedList(new ArrayList<>());
     AtomicReference<String> end = new AtomicReference<>();
@@ -452,7 +453,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void documentsAreLookedUpWhereTheyAreNow() {
+  void looksUpDocumentsOnCurrentOwner() {
     MongoCollection<Document> collection = sharded("lookup");
     BsonTimestamp begin = now();
     collection.insertOne(new Document("_id", 5).append("n", 1L));
@@ -478,7 +479,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void aPipelineSelectsAndAFailingOneIsAnError() {
+  void appliesPipelineAndReportsItsErrors() {
     MongoCollection<Document> collection = sharded("pipeline");
     BsonTimestamp begin = now();
     for (int i = 0; i < 20; i++) {
@@ -509,7 +510,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void anEventThatNoServerCanSendIsNamedAndTheStreamGoesOn() {
+  void reportsTooLargeEventAndContinues() {
     MongoCollection<Document> collection = sharded("large");
     BsonTimestamp begin = now();
     collection.insertOne(new Document("_id", 1).append("n", 1L));
@@ -536,13 +537,13 @@ class ShardedChangeStreamIT {
 
   @Tag("nightly")
   @Test
-  void aMongosGivesTheSameByTheSameInterface() {
+  void mongosSourceReturnsSameEvents() {
     MongoCollection<Document> collection = sharded("mongos");
     BsonTimestamp begin = now();
     for (int i = 0; i < KEYS; i++) {
       collection.insertOne(new Document("_id", i).append("n", (long) i));
     }
-    List<String> given =
+    List<String> received =
         Flux.from(
                 stream("mongos").startAtOperationTime(begin).source(Source.MONGOS).build().events())
             .ofType(StreamEvent.Change.class)
@@ -550,11 +551,11 @@ class ShardedChangeStreamIT {
             .map(StreamEvent.Change::token)
             .collectList()
             .block(TIMEOUT);
-    assertThat(given).isEqualTo(readMongos("mongos", begin));
+    assertThat(received).isEqualTo(readMongos("mongos", begin));
   }
 
   @Test
-  void aReplicaSetHasOneStream() {
+  void readsReplicaSet() {
     MongoClientSettings shard =
         MongoClientSettings.builder()
             .applyConnectionString(
@@ -583,7 +584,7 @@ class ShardedChangeStreamIT {
     return testbed.shardHosts().get(shard).replaceFirst(".*/", "");
   }
 
-  private Disposable read(ShardedChangeStream.Builder stream, Given into) {
+  private Disposable read(ShardedChangeStream.Builder stream, ReceivedEvents into) {
     return Flux.from(stream.build().events()).subscribe(into::add, failures::add);
   }
 
@@ -591,18 +592,18 @@ class ShardedChangeStreamIT {
    * Reads with short subscriptions, one after another. Each starts at the last checkpoint of the
    * previous one.
    */
-  private Disposable readInPieces(BsonTimestamp begin, Given into) {
-    AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
+  private Disposable readInPieces(BsonTimestamp begin, ReceivedEvents into) {
+    AtomicReference<Checkpoint> checkpoint = new AtomicReference<>(Checkpoint.before(begin));
     Random random = new Random(1);
     return Flux.defer(
             () ->
                 Flux.from(
                         stream("moving")
-                            .startAfter(Checkpoint.parse(place.get().toDocument()))
+                            .startAfter(Checkpoint.parse(checkpoint.get().toDocument()))
                             .build()
                             .events())
                     .take(1 + random.nextInt(400)))
-        .doOnNext(event -> place.set(event.checkpoint()))
+        .doOnNext(event -> checkpoint.set(event.checkpoint()))
         .repeat()
         .subscribe(into::add, failures::add);
   }
@@ -652,7 +653,7 @@ class ShardedChangeStreamIT {
 
   /** The tokens of decimal keys need more than the field {@code _data}. */
   @Test
-  void aCursorThatIsKilledAfterADecimalKeyIsOpenedAgain() {
+  void reopensKilledCursorAfterDecimalKey() {
     MongoCollection<Document> collection = sharded("decimals");
     Queue<String> keys = new ConcurrentLinkedQueue<>();
     Disposable reader =
@@ -702,7 +703,7 @@ class ShardedChangeStreamIT {
   }
 
   @Test
-  void aStreamThatIsCancelledWhileItOpensLeavesNoCursor() throws InterruptedException {
+  void streamCancelledWhileOpeningLeavesNoCursor() throws InterruptedException {
     sharded("cancelled");
     BsonTimestamp begin = now();
     for (int millis = 0; millis < 500; millis += 20) {
@@ -711,10 +712,10 @@ class ShardedChangeStreamIT {
       RealTime.pass(Duration.ofMillis(millis));
       reader.dispose();
     }
-    assertNoCursorsAreLeft("cancelled");
+    assertNoOpenCursors("cancelled");
   }
 
-  private static void assertNoCursorsAreLeft(String name) {
+  private static void assertNoOpenCursors(String name) {
     for (String shard : List.of("one", "two", "three")) {
       try (MongoClient direct =
           MongoClients.create("mongodb://" + address(shard) + "/?directConnection=true")) {

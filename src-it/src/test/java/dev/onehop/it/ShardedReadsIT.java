@@ -67,7 +67,7 @@ class ShardedReadsIT {
 
   /** All commands of a read, including OneHop's, must carry the same options of the Stable API. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void strictStableApi(Mode mode) {
+  void readsWithStrictStableApi(Mode mode) {
     ServerApi strict =
         ServerApi.builder()
             .version(ServerApiVersion.V1)
@@ -87,7 +87,7 @@ class ShardedReadsIT {
           .isEqualTo(DOCUMENTS - 10);
       assertThat(reads.estimatedDocumentCount()).isEqualTo(DOCUMENTS);
       // Ends the read before its last document.
-      readAndLeave(reads, 30);
+      readPartly(reads, 30);
     }
   }
 
@@ -96,7 +96,7 @@ class ShardedReadsIT {
    * them.
    */
   @Test
-  void statisticsOfEveryShard() {
+  void returnsStatisticsOfEachShard() {
     try (MongoClient client = MongoClients.create(cluster.url())) {
       assertThat(
               all(
@@ -119,7 +119,7 @@ class ShardedReadsIT {
 
   /** A read that is complete leaves no cursor on any shard. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void noCursorIsLeft(Mode mode) {
+  void completeReadsLeaveNoCursor(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {
       MongoDatabase it = client.getDatabase(cluster.database());
       for (String read :
@@ -150,7 +150,7 @@ class ShardedReadsIT {
         for (int i = 0; i < 3; i++) {
           Document cursor = command(it, read).get("cursor", Document.class);
           if (cursor != null && cursor.getLong("id") != 0) {
-            readToItsEnd(it, cursor);
+            readToEnd(it, cursor);
           }
         }
         assertThat(onShards(ShardedReadsIT::openCursors)).as(read).isEqualTo(before);
@@ -159,7 +159,7 @@ class ShardedReadsIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void anEmptyFirstBatchIsTheBeginning(Mode mode) {
+  void emptyFirstBatchIsFollowedByResults(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {
       MongoDatabase it = client.getDatabase(cluster.database());
       Document cursor =
@@ -171,7 +171,7 @@ class ShardedReadsIT {
 
       assertThat(cursor.getList("firstBatch", Document.class)).isEmpty();
       assertThat(cursor.getLong("id")).isNotZero();
-      assertThat(readToItsEnd(it, cursor))
+      assertThat(readToEnd(it, cursor))
           .singleElement()
           .satisfies(
               counted ->
@@ -180,11 +180,11 @@ class ShardedReadsIT {
   }
 
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void whatIsLeftEarlyIsEndedAtTheShards(Mode mode) {
+  void abandonedReadsEndOnShards(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {
       Map<String, Long> before = onShards(ShardedReadsIT::openCursors);
       for (int i = 0; i < 5; i++) {
-        readAndLeave(reads(client), 10);
+        readPartly(reads(client), 10);
       }
       await()
           .untilAsserted(() -> assertThat(onShards(ShardedReadsIT::openCursors)).isEqualTo(before));
@@ -193,7 +193,7 @@ class ShardedReadsIT {
 
   /** The {@code endSessions} of a client must reach all shards that its sessions have used. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
-  void sessionsEndAtTheShards(Mode mode) {
+  void sessionsEndOnShards(Mode mode) {
     Map<String, Long> before = onShards(shard -> commands(shard, "endSessions"));
     MongoClient client = mode.client(cluster.url());
     for (int id : List.of(5, 150, 250)) {
@@ -238,7 +238,7 @@ class ShardedReadsIT {
     }
   }
 
-  private static List<Document> readToItsEnd(MongoDatabase database, Document first) {
+  private static List<Document> readToEnd(MongoDatabase database, Document first) {
     List<Document> read = new ArrayList<>();
     String collection = first.getString("ns").replaceFirst("[^.]*\\.", "");
     for (long id = first.getLong("id"); id != 0; ) {
@@ -252,10 +252,10 @@ class ShardedReadsIT {
     return read;
   }
 
-  private static Map<String, Long> onShards(ToLongFunction<MongoClient> asked) {
-    Map<String, Long> told = new TreeMap<>();
-    shards.forEach((name, shard) -> told.put(name, asked.applyAsLong(shard)));
-    return told;
+  private static Map<String, Long> onShards(ToLongFunction<MongoClient> metric) {
+    Map<String, Long> values = new TreeMap<>();
+    shards.forEach((name, shard) -> values.put(name, metric.applyAsLong(shard)));
+    return values;
   }
 
   private static long openCursors(MongoClient shard) {
@@ -283,7 +283,7 @@ class ShardedReadsIT {
     return client.getDatabase(cluster.database()).getCollection("reads");
   }
 
-  private static void readAndLeave(MongoCollection<Document> reads, int documents) {
+  private static void readPartly(MongoCollection<Document> reads, int documents) {
     try (MongoCursor<Document> cursor = reads.find().batchSize(7).cursor()) {
       for (int i = 0; i < documents; i++) {
         assertThat(cursor.next()).isNotNull();

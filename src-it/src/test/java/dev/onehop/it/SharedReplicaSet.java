@@ -33,7 +33,7 @@ public @interface SharedReplicaSet {
   /** Starts replica sets and drops databases. */
   final class Extension implements ParameterResolver {
     private static final Namespace NAMESPACE = Namespace.create(Extension.class);
-    private static final Set<String> OF_THE_SERVER = Set.of("admin", "config", "local");
+    private static final Set<String> SYSTEM_DATABASES = Set.of("admin", "config", "local");
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -66,7 +66,7 @@ public @interface SharedReplicaSet {
     private static void dropAll(RealMongod mongod) {
       try (MongoClient client = MongoClients.create(mongod.url())) {
         for (String database : client.listDatabaseNames()) {
-          if (!OF_THE_SERVER.contains(database)) {
+          if (!SYSTEM_DATABASES.contains(database)) {
             client.getDatabase(database).drop();
           }
         }

@@ -52,7 +52,7 @@ class SnapshotSumsIT {
   private final List<Integer> sums = new ArrayList<>();
 
   @Test
-  void noSumIsWrong(SharedCluster cluster) throws InterruptedException {
+  void allSumsAreCorrect(SharedCluster cluster) throws InterruptedException {
     List<BsonValue> starts = List.of(new BsonMinKey(), new BsonInt32(30), new BsonInt32(60));
     cluster.shardCollection(
         "c",

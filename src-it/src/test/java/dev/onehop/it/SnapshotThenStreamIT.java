@@ -90,7 +90,7 @@ class SnapshotThenStreamIT {
   }
 
   @Test
-  void eachDocumentIsReadOnceAndEachLaterChangeIsWrittenOnce() throws Exception {
+  void copiesDocumentsAndChangesOnce() throws Exception {
     writer = new Thread(this::writeKeys, "writer");
     writer.start();
     for (int kill = 0; kill < 3; kill++) {

@@ -46,7 +46,7 @@ class SnippetsTest {
 
   @ParameterizedTest
   @MethodSource("pages")
-  void codeThatNamesItsSourceIsThere(Path page) {
+  void namedSourceContainsCode(Path page) {
     blocks(page)
         .filter(block -> block.group(1) != null)
         .forEach(
@@ -65,8 +65,8 @@ class SnippetsTest {
     }
     Path file = Path.of("src/test/snippets", page.getFileName().toString().replace(".md", ".java"));
     assertThat(file).exists();
-    String places = read(file);
-    assertThat(PLACE.matcher(places).results().map(SnippetsTest::number))
+    String template = read(file);
+    assertThat(PLACE.matcher(template).results().map(SnippetsTest::number))
         .as("the blocks that %s places", file)
         .containsExactlyInAnyOrderElementsOf(
             Stream.iterate(1, number -> number + 1).limit(blocks.size()).toList());
@@ -74,7 +74,7 @@ class SnippetsTest {
     List<String> imports = new ArrayList<>();
     String code =
         PLACE
-            .matcher(places)
+            .matcher(template)
             .replaceAll(
                 place -> {
                   String block = blocks.get(number(place) - 1);

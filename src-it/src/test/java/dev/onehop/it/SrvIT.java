@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ShardedCluster
 class SrvIT {
   /**
-   * Longer than the 60 seconds between the driver's look-ups of a record. If {@link #afterALook}
+   * Longer than the 60 seconds between the driver's look-ups of a record. If {@link #afterLookup}
    * has no effect, the next look-up is therefore in time.
    */
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
@@ -73,7 +73,7 @@ class SrvIT {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "TARGETED_SYNC"})
-  void theRecordIsFollowedWhileTheApplicationRuns(Mode mode) {
+  void followsChangedSrvRecord(Mode mode) {
     List<ServerAddressName> named = new ArrayList<>();
     for (String address : cluster.testbed().mongosAddresses()) {
       ServerAddressName mongos = ServerAddressName.parse(address);
@@ -89,20 +89,20 @@ class SrvIT {
       dns.setServers(CLUSTER, named.get(0), named.get(1));
       await()
           .atMost(TIMEOUT)
-          .until(() -> routersOfUnroutedUpdates(afterALook(collection)).contains(mongos(1)));
+          .until(() -> routersOfUnroutedUpdates(afterLookup(collection)).contains(mongos(1)));
       assertThat(pointOperations(collection).fraction()).hasValue(1.0);
 
       dns.setServers(CLUSTER, named.get(1));
       await()
           .atMost(TIMEOUT)
-          .until(() -> routersOfUnroutedUpdates(afterALook(collection)).equals(Set.of(mongos(1))));
+          .until(() -> routersOfUnroutedUpdates(afterLookup(collection)).equals(Set.of(mongos(1))));
       assertThat(pointOperations(collection).fraction()).hasValue(1.0);
     }
   }
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "TARGETED_SYNC"})
-  void behindAPrivateLinkTheMappingLeadsToTheOwnersMongos(Mode mode) {
+  void hostMappingLeadsToOwnersMongos(Mode mode) {
     Map<String, String> mapping = link();
 
     try (MongoClient client = mode.client(builder(mode).hostMapping(mapping))) {
@@ -113,7 +113,7 @@ class SrvIT {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "TARGETED_SYNC"})
-  void withoutTheMappingAllGoesToTheNearestMongosAndTheLogSaysWhy(Mode mode) {
+  void usesNearestMongosAndLogsReasonWithoutMapping(Mode mode) {
     link();
 
     try (MongoClient client = mode.client(builder(mode))) {
@@ -163,7 +163,7 @@ class SrvIT {
   }
 
   /** Interrupts the driver's monitors, which then look up their records at once. */
-  private static <T> T afterALook(T collection) {
+  private static <T> T afterLookup(T collection) {
     Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().contains("-srv-" + CLUSTER))
         .forEach(Thread::interrupt);

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -54,7 +55,7 @@ class StalledSubscriberIT {
   private static final long BUFFER = 1 << 20;
 
   /** For each shard, the buffer and two batches; the sum is doubled for all other memory. */
-  private static final long MOST_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
+  private static final long MAX_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
 
   private static Testbed testbed;
   private static MongoClient client;
@@ -88,13 +89,13 @@ class StalledSubscriberIT {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void theHeapAndTheCursorsStandStill(Order order) throws InterruptedException {
-    String name = order.name().toLowerCase(java.util.Locale.ROOT);
+  void stopsReadingWhileSubscriberStalls(Order order) throws InterruptedException {
+    String name = order.name().toLowerCase(Locale.ROOT);
     testbed.shardHashedCollection(
         "stalled." + name, Document.parse("{_id: 'hashed'}").toBsonDocument(), 2);
     MongoCollection<Document> collection = client.getDatabase("stalled").getCollection(name);
     insert(collection, 0);
-    Asking subscriber = new Asking();
+    ManualSubscriber subscriber = new ManualSubscriber();
     ShardedChangeStream.builder(testbed.url())
         .collection("stalled", name)
         .order(order)
@@ -110,11 +111,11 @@ class StalledSubscriberIT {
     long heap = 0;
     // Writes until the buffers are full, and then some more.
     while (System.nanoTime() - end < 0
-        || (long) (written - 30 * BATCH) * DOCUMENT <= 2 * MOST_HEAP) {
+        || (long) (written - 30 * BATCH) * DOCUMENT <= 2 * MAX_HEAP) {
       insert(collection, written);
       written += BATCH;
       if (written == 30 * BATCH) {
-        await().atMost(TIMEOUT).until(() -> stands(name));
+        await().atMost(TIMEOUT).until(() -> isIdle(name));
         batches = cursors(name);
         heap = usedHeap();
       }
@@ -125,8 +126,8 @@ class StalledSubscriberIT {
     System.err.printf(
         "%s: %d MB written while nothing was asked for, the heap grew by %d kB; batches %s, then %s%n",
         order, bytes >> 20, grown >> 10, batches, after);
-    assertThat(bytes).as("written").isGreaterThan(2 * MOST_HEAP);
-    assertThat(grown).isLessThan(MOST_HEAP);
+    assertThat(bytes).as("written").isGreaterThan(2 * MAX_HEAP);
+    assertThat(grown).isLessThan(MAX_HEAP);
     assertThat(batches).hasSize(SHARDS);
     // Some cursors may be missing, because a server may have ended idle cursors.
     assertThat(after.entrySet()).isSubsetOf(batches.entrySet());
@@ -140,7 +141,7 @@ class StalledSubscriberIT {
               assertThat(subscriber.failure.get()).isNull();
               assertThat(subscriber.count()).isEqualTo(all - BATCH);
             });
-    assertThat(subscriber.doubled).isZero();
+    assertThat(subscriber.duplicates).isZero();
     subscriber.cancel();
   }
 
@@ -152,7 +153,7 @@ class StalledSubscriberIT {
     collection.insertMany(documents, new InsertManyOptions().ordered(false));
   }
 
-  private static boolean stands(String name) throws InterruptedException {
+  private static boolean isIdle(String name) throws InterruptedException {
     Map<String, Long> before = cursors(name);
     RealTime.pass(Duration.ofMillis(500));
     return cursors(name).equals(before);
@@ -196,9 +197,9 @@ class StalledSubscriberIT {
   }
 
   /** A subscriber that requests events only when the test calls {@code request}. */
-  private static final class Asking extends BaseSubscriber<StreamEvent> {
+  private static final class ManualSubscriber extends BaseSubscriber<StreamEvent> {
     final AtomicReference<Throwable> failure = new AtomicReference<>();
-    volatile int doubled;
+    volatile int duplicates;
     private final BitSet seen = new BitSet();
 
     @Override
@@ -211,7 +212,7 @@ class StalledSubscriberIT {
       if (event instanceof StreamEvent.Change change) {
         int key = change.document().getDocument("documentKey").getInt32("_id").getValue();
         if (seen.get(key)) {
-          doubled = doubled + 1;
+          duplicates = duplicates + 1;
         }
         seen.set(key);
       }

@@ -24,7 +24,7 @@ final class StreamCheck {
   private final boolean total;
   private final Map<Integer, Key> keys = new HashMap<>();
   private final List<String> wrong = new ArrayList<>();
-  private @Nullable Checkpoint place;
+  private @Nullable Checkpoint checkpoint;
   private String last = "";
   private int restarts;
   private long count;
@@ -75,9 +75,9 @@ final class StreamCheck {
   /**
    * Adds the next event.
    *
-   * @param told the version in the event, 0 for none
+   * @param reported the version in the event, 0 for none
    */
-  synchronized void add(String shard, String token, int key, int told) {
+  synchronized void add(String shard, String token, int key, int reported) {
     count++;
     if (total && token.compareTo(last) <= 0) {
       wrong("%s comes after %s".formatted(token, last));
@@ -96,7 +96,7 @@ final class StreamCheck {
         wrong("document %d: write %d comes again after %d".formatted(key, version, seen.at));
       }
     } else {
-      version = told == 0 ? seen.version + 1 : told;
+      version = reported == 0 ? seen.version + 1 : reported;
       int expected = (first ? seen.version : seen.at) + 1;
       if (version != expected || version != seen.version + 1) {
         wrong(
@@ -107,21 +107,21 @@ final class StreamCheck {
       seen.kept.add(new Seen(shard, token, version));
     }
     seen.at = version;
-    if (place != null && isCovered(place, shard, token)) {
+    if (checkpoint != null && isCovered(checkpoint, shard, token)) {
       wrong("document %d: write %d comes again, or late: %s".formatted(key, version, token));
     }
   }
 
-  private static boolean isCovered(Checkpoint place, String shard, String token) {
-    return token.compareTo(place.token(shard)) <= 0;
+  private static boolean isCovered(Checkpoint checkpoint, String shard, String token) {
+    return token.compareTo(checkpoint.token(shard)) <= 0;
   }
 
   /** Adds a checkpoint that the reader has stored after processing all earlier events. */
   synchronized void stored(Checkpoint reached) {
-    if (place != null && reached.low().compareTo(place.low()) < 0) {
-      wrong("the place goes back from %s to %s".formatted(place, reached));
+    if (checkpoint != null && reached.low().compareTo(checkpoint.low()) < 0) {
+      wrong("the place goes back from %s to %s".formatted(checkpoint, reached));
     }
-    place = reached;
+    checkpoint = reached;
     for (Key key : keys.values()) {
       key.kept.removeIf(each -> isCovered(reached, each.shard(), each.token()));
     }

@@ -26,100 +26,100 @@ class StreamCheckTest {
    * Adds the writes of document 1 in this order. The event of write v has a token with the time of
    * v seconds.
    */
-  private void give(int... versions) {
+  private void add(int... versions) {
     for (int version : versions) {
       check.add("a", token(version), 1, version);
     }
   }
 
-  private void giveDelete(int second) {
+  private void addDelete(int second) {
     check.add("a", token(second), 1, 0);
   }
 
-  private void assertRight() {
+  private void assertCorrect() {
     assertThat(check.wrong()).isEmpty();
     assertThat(check.differences(THREE)).isEmpty();
   }
 
   @Test
-  void acceptsWhatIsRight() {
-    give(1, 2, 3);
-    assertRight();
+  void acceptsCorrectEvents() {
+    add(1, 2, 3);
+    assertCorrect();
   }
 
   @Test
-  void acceptsADeleteInItsPlace() {
-    give(1);
-    giveDelete(2);
-    give(3);
-    assertRight();
+  void acceptsDeleteInOrder() {
+    add(1);
+    addDelete(2);
+    add(3);
+    assertCorrect();
   }
 
   @Test
-  void findsAnEventThatIsMissing() {
-    give(1, 3);
+  void findsMissingEvent() {
+    add(1, 3);
     assertThat(check.wrong()).hasSize(1);
   }
 
   @Test
-  void findsTheLastEventMissing() {
-    give(1, 2);
+  void findsMissingLastEvent() {
+    add(1, 2);
     assertThat(check.wrong()).isEmpty();
     assertThat(check.differences(THREE)).hasSize(1);
   }
 
   @Test
-  void findsADocumentOfWhichNothingIsThere() {
+  void findsDocumentWithoutEvents() {
     assertThat(check.differences(THREE)).hasSize(1);
   }
 
   @Test
-  void findsAnEventThatComesTwice() {
-    give(1, 2, 2, 3);
+  void findsDuplicateEvent() {
+    add(1, 2, 2, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAnEventThatComesTwiceUnderAnotherToken() {
-    give(1, 2, 3);
+  void findsDuplicateEventWithOtherToken() {
+    add(1, 2, 3);
     check.add("b", token(9), 1, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsADeleteThatComesTwice() {
-    give(1, 2);
-    giveDelete(3);
-    giveDelete(4);
+  void findsDuplicateDelete() {
+    add(1, 2);
+    addDelete(3);
+    addDelete(4);
     assertThat(check.differences(THREE)).isNotEmpty();
   }
 
   @Test
-  void findsTwoEventsThatAreSwapped() {
-    give(1, 3, 2);
+  void findsSwappedEvents() {
+    add(1, 3, 2);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsADocumentThatNobodyWrote() {
-    give(1, 2, 3);
+  void findsUnknownDocument() {
+    add(1, 2, 3);
     check.add("a", token(9), 2, 1);
     assertThat(check.differences(THREE)).isNotEmpty();
   }
 
   @Test
-  void acceptsAWriteThatWasNotAcknowledgedOrNone() {
+  void acceptsOptionalUncertainWrite() {
     Map<Integer, Written> uncertain = Map.of(1, new Written(2, true));
-    give(1, 2);
+    add(1, 2);
     assertThat(check.differences(uncertain)).isEmpty();
-    give(3);
+    add(3);
     assertThat(check.differences(uncertain)).isEmpty();
-    give(4);
+    add(4);
     assertThat(check.differences(uncertain)).isNotEmpty();
   }
 
   @Test
-  void findsTotalOrderBroken() {
+  void findsBrokenTotalOrder() {
     StreamCheck total = new StreamCheck(true);
     total.add("a", token(5), 1, 1);
     total.add("b", token(4), 2, 1);
@@ -127,68 +127,68 @@ class StreamCheckTest {
   }
 
   @Test
-  void acceptsAfterARestartWhatWasNotAcknowledged() {
-    give(1, 2);
+  void acceptsUnacknowledgedEventsAfterRestart() {
+    add(1, 2);
     check.stored(upTo(1));
     check.restarted(upTo(1));
-    give(2, 3);
-    assertRight();
+    add(2, 3);
+    assertCorrect();
     assertThat(check.again()).isEqualTo(1);
   }
 
   @Test
-  void findsAfterARestartWhatWasAcknowledged() {
-    give(1, 2);
+  void findsAcknowledgedEventsAfterRestart() {
+    add(1, 2);
     check.stored(upTo(2));
     check.restarted(upTo(2));
-    give(2, 3);
+    add(2, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAfterARestartAGap() {
-    give(1);
+  void findsGapAfterRestart() {
+    add(1);
     check.restarted(upTo(0));
-    give(3);
+    add(3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAfterARestartAnEventThatComesTwice() {
-    give(1, 2);
+  void findsDuplicateEventAfterRestart() {
+    add(1, 2);
     check.restarted(upTo(0));
-    give(1, 2, 2, 3);
+    add(1, 2, 2, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAfterARestartTwoEventsThatAreSwapped() {
-    give(1, 2, 3);
+  void findsSwappedEventsAfterRestart() {
+    add(1, 2, 3);
     check.restarted(upTo(0));
-    give(2, 1, 3);
+    add(2, 1, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAfterARestartWhatIsLeftOutOfTheRepetition() {
-    give(1, 2, 3);
+  void findsSkippedEventAfterRestart() {
+    add(1, 2, 3);
     check.restarted(upTo(0));
-    give(1, 3);
+    add(1, 3);
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAPlaceThatGoesBack() {
+  void findsEarlierCheckpoint() {
     check.stored(upTo(2));
     check.stored(upTo(1));
     assertThat(check.wrong()).isNotEmpty();
   }
 
   @Test
-  void findsAnEventThatComesOnlyAfterThePlaceThatCoversIt() {
-    give(1);
+  void findsEventAfterItsCheckpoint() {
+    add(1);
     check.stored(upTo(3));
-    give(2);
+    add(2);
     assertThat(check.wrong()).isNotEmpty();
   }
 }

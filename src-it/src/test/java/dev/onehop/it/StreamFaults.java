@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamFaults implements AutoCloseable {
   private static final Duration SETTLED = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofMinutes(4);
-  private static final Duration MOST_PAUSE = Duration.ofSeconds(3);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(3);
   private static final Document MAJORITY = new Document("w", "majority").append("wtimeout", 60_000);
 
   private final Testbed testbed;
@@ -123,7 +123,7 @@ final class StreamFaults implements AutoCloseable {
         progress.accept(fault.name());
         fault.action().run(random);
         counts.merge(fault.name(), 1, Integer::sum);
-        pause(random, MOST_PAUSE);
+        pause(random, MAX_PAUSE);
       }
     } while (!stopped);
   }
@@ -175,7 +175,7 @@ final class StreamFaults implements AutoCloseable {
               pause(random, Duration.ofSeconds(8));
               testbed.setFurther(address, Duration.ZERO);
             }),
-        new Fault("a shard comes and goes", this::comeAndGo));
+        new Fault("a shard comes and goes", this::addAndRemoveShard));
   }
 
   private List<Fault> readerFaults() {
@@ -279,23 +279,23 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  private void kill(String address, Duration most, Random random) throws InterruptedException {
+  private void kill(String address, Duration longest, Random random) throws InterruptedException {
     testbed.kill(address);
-    pause(random, most);
+    pause(random, longest);
     testbed.restart(address);
   }
 
-  private void freeze(String address, Duration most, Random random) throws InterruptedException {
+  private void freeze(String address, Duration longest, Random random) throws InterruptedException {
     testbed.setFrozen(address, true);
     try {
-      pause(random, most);
+      pause(random, longest);
     } finally {
       testbed.setFrozen(address, false);
     }
   }
 
   /** Adds a shard, moves ranges to it for a while, drains it and removes it. */
-  private void comeAndGo(Random random) throws InterruptedException {
+  private void addAndRemoveShard(Random random) throws InterruptedException {
     String name = "guest" + ++guests;
     try (RealMongod server = RealMongod.startShard(name)) {
       await("the shard is added")
@@ -317,15 +317,15 @@ final class StreamFaults implements AutoCloseable {
         // A reader still needs the shard if its stored checkpoint is before the shard's last event,
         // or before the removal. So this code waits twice for new checkpoints.
         await(name + " is drained").atMost(SETTLED).until(() -> isDrained(name));
-        awaitStoredPlaces();
+        awaitStoredCheckpoints();
         await(name + " is removed").atMost(SETTLED).until(() -> onConfig(removal(name)));
         progress.accept(name + " was removed");
-        awaitStoredPlaces();
+        awaitStoredCheckpoints();
       }
     }
   }
 
-  private void awaitStoredPlaces() {
+  private void awaitStoredCheckpoints() {
     BsonTimestamp now = clusterTime();
     await("stored places are after " + now)
         .atMost(SETTLED)
@@ -334,14 +334,14 @@ final class StreamFaults implements AutoCloseable {
               boolean all = true;
               for (StreamReaderProcess reader : readers) {
                 reader.poll();
-                all &= isAfter(reader.place(), now);
+                all &= isAfter(reader.checkpoint(), now);
               }
               return all;
             });
   }
 
-  private static boolean isAfter(@Nullable Checkpoint place, BsonTimestamp time) {
-    return place != null && place.clusterTime().compareTo(time) > 0;
+  private static boolean isAfter(@Nullable Checkpoint checkpoint, BsonTimestamp time) {
+    return checkpoint != null && checkpoint.clusterTime().compareTo(time) > 0;
   }
 
   private static Document removal(String name) {
@@ -429,8 +429,8 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  private static void pause(Random random, Duration most) throws InterruptedException {
-    RealTime.pass(Duration.ofMillis(random.nextLong(most.toMillis())));
+  private static void pause(Random random, Duration longest) throws InterruptedException {
+    RealTime.pass(Duration.ofMillis(random.nextLong(longest.toMillis())));
   }
 
   /**

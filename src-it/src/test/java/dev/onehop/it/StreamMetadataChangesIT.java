@@ -18,6 +18,7 @@ import dev.onehop.testbed.Testbed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -112,12 +113,12 @@ class StreamMetadataChangesIT {
             () -> completed.set(true));
   }
 
-  private void assertGoesOn(VersionedWrites writes) {
+  private void awaitMoreWrites(VersionedWrites writes) {
     long before = writes.acknowledged();
     await().atMost(TIMEOUT).until(() -> writes.acknowledged() > before + 200);
   }
 
-  private void assertAllIsSeen(VersionedWrites writes, StreamCheck check) {
+  private void awaitAllEvents(VersionedWrites writes, StreamCheck check) {
     await()
         .atMost(TIMEOUT)
         .untilAsserted(
@@ -134,8 +135,8 @@ class StreamMetadataChangesIT {
    */
   @ParameterizedTest
   @EnumSource(Order.class)
-  void aDatabaseMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
-    String database = "home" + order.name().toLowerCase(java.util.Locale.ROOT);
+  void databaseStreamContinuesAfterMovePrimary(Order order) throws InterruptedException {
+    String database = "home" + order.name().toLowerCase(Locale.ROOT);
     StreamCheck check = new StreamCheck(order == Order.TOTAL);
     Disposable reader =
         read(
@@ -144,8 +145,8 @@ class StreamMetadataChangesIT {
                 .order(order)
                 .startAtOperationTime(now()),
             check);
-    VersionedWrites writes = writeWhileHomesChange(database);
-    assertAllIsSeen(writes, check);
+    VersionedWrites writes = writeDuringMovePrimary(database);
+    awaitAllEvents(writes, check);
     assertThat(types).containsOnly("insert", "update", "replace", "delete", "drop");
     assertThat(types).filteredOn("drop"::equals).hasSize(3);
     reader.dispose();
@@ -157,10 +158,10 @@ class StreamMetadataChangesIT {
    */
   @ParameterizedTest
   @EnumSource(Order.class)
-  void aCollectionMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
-    String database = "moved" + order.name().toLowerCase(java.util.Locale.ROOT);
+  void collectionStreamResumesAfterMovePrimary(Order order) throws InterruptedException {
+    String database = "moved" + order.name().toLowerCase(Locale.ROOT);
     StreamCheck check = new StreamCheck(order == Order.TOTAL);
-    AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(now()));
+    AtomicReference<Checkpoint> checkpoint = new AtomicReference<>(Checkpoint.before(now()));
     Disposable reader =
         Flux.defer(
                 () ->
@@ -168,10 +169,10 @@ class StreamMetadataChangesIT {
                         ShardedChangeStream.builder(testbed.url())
                             .collection(database, "c")
                             .order(order)
-                            .startAfter(place.get())
+                            .startAfter(checkpoint.get())
                             .build()
                             .events()))
-            .doOnNext(event -> place.set(event.checkpoint()))
+            .doOnNext(event -> checkpoint.set(event.checkpoint()))
             .ofType(StreamEvent.Change.class)
             .repeat()
             .subscribe(
@@ -182,24 +183,24 @@ class StreamMetadataChangesIT {
                   }
                 },
                 failures::add);
-    VersionedWrites writes = writeWhileHomesChange(database);
-    assertAllIsSeen(writes, check);
+    VersionedWrites writes = writeDuringMovePrimary(database);
+    awaitAllEvents(writes, check);
     assertThat(types).filteredOn("invalidate"::equals).hasSize(3);
     reader.dispose();
   }
 
   /** Changes the primary shard three times. The last change is back to the first primary shard. */
-  private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
+  private VersionedWrites writeDuringMovePrimary(String database) throws InterruptedException {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {
-      assertGoesOn(writes);
+      awaitMoreWrites(writes);
       String first = PrimaryShards.of(testbed, database);
-      List<String> homes = new ArrayList<>(List.of("one", "two", "three"));
-      homes.remove(first);
-      homes.add(first);
-      for (String shard : homes) {
+      List<String> primaries = new ArrayList<>(List.of("one", "two", "three"));
+      primaries.remove(first);
+      primaries.add(first);
+      for (String shard : primaries) {
         movePrimary(database, shard);
-        assertGoesOn(writes);
+        awaitMoreWrites(writes);
       }
     }
     return writes;
@@ -207,8 +208,8 @@ class StreamMetadataChangesIT {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void aCollectionGetsAnotherShardKey(Order order) throws InterruptedException {
-    String name = "resharded" + order.name().toLowerCase(java.util.Locale.ROOT);
+  void streamContinuesDuringResharding(Order order) throws InterruptedException {
+    String name = "resharded" + order.name().toLowerCase(Locale.ROOT);
     String namespace = "keys." + name;
     testbed.shardCollection(
         namespace,
@@ -224,11 +225,11 @@ class StreamMetadataChangesIT {
             check);
     VersionedWrites writes = new VersionedWrites(client, namespace, SLOTS, 1);
     try (writes) {
-      assertGoesOn(writes);
+      awaitMoreWrites(writes);
       Resharding.reshard(testbed, namespace, new Document("_id", "hashed"), 6);
-      assertGoesOn(writes);
+      awaitMoreWrites(writes);
     }
-    assertAllIsSeen(writes, check);
+    awaitAllEvents(writes, check);
     assertThat(types).containsOnly("insert", "update", "replace", "delete");
     reader.dispose();
   }
@@ -238,7 +239,7 @@ class StreamMetadataChangesIT {
    * so the stream must fail instead of skipping them.
    */
   @Test
-  void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {
+  void failsWhenStartIsBeforeShardRemoval() {
     BsonTimestamp before = now();
     try (RealMongod guest = RealMongod.startShard("guest")) {
       BsonDocument majority = BsonDocument.parse("{w: 'majority'}");
@@ -280,7 +281,7 @@ class StreamMetadataChangesIT {
 
   /** The stream of the old name ends. The stream of the database continues with the new name. */
   @Test
-  void aCollectionGetsAnotherName() {
+  void renameEndsOnlyCollectionStream() {
     testbed.shardCollection(
         "names.old",
         Numbered.KEY,

@@ -26,10 +26,10 @@ final class StreamReaderMain {
   static final String LOG = "log";
   static final String EVENT = "E ";
   static final String STORED = "P ";
-  static final String BEGUN = "R ";
+  static final String STARTED = "R ";
 
-  private static final String PLACE = "place";
-  private static final Duration BETWEEN_PLACES = Duration.ofMillis(500);
+  private static final String CHECKPOINT_FILE = "place";
+  private static final Duration CHECKPOINT_INTERVAL = Duration.ofMillis(500);
 
   private final Path folder;
   private final int process;
@@ -72,8 +72,8 @@ final class StreamReaderMain {
         new StreamReaderMain(
             Path.of(arguments[7]), Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
     int dot = arguments[1].indexOf('.');
-    Checkpoint from = reader.place(arguments[6]);
-    reader.write(BEGUN + from + "\n");
+    Checkpoint from = reader.checkpoint(arguments[6]);
+    reader.write(STARTED + from + "\n");
     ShardedChangeStream stream =
         ShardedChangeStream.builder(arguments[0])
             .collection(arguments[1].substring(0, dot), arguments[1].substring(dot + 1))
@@ -82,7 +82,7 @@ final class StreamReaderMain {
             .build();
     Mono.from(
             ChangeChannels.builder(stream, Integer.parseInt(arguments[3]))
-                .acknowledged(reader::store, BETWEEN_PLACES)
+                .acknowledged(reader::store, CHECKPOINT_INTERVAL)
                 .build()
                 .process(reader::process))
         .block();
@@ -106,24 +106,25 @@ final class StreamReaderMain {
     watch.start();
   }
 
-  private Checkpoint place(String first) throws IOException {
-    Path stored = folder.resolve(PLACE);
+  private Checkpoint checkpoint(String first) throws IOException {
+    Path stored = folder.resolve(CHECKPOINT_FILE);
     return Checkpoint.parse(
         BsonDocument.parse(Files.exists(stored) ? Files.readString(stored) : first));
   }
 
-  private void store(Checkpoint place) {
+  private void store(Checkpoint checkpoint) {
     try {
-      Path next = Files.writeString(folder.resolve(PLACE + ".next"), place.toString());
+      Path next =
+          Files.writeString(folder.resolve(CHECKPOINT_FILE + ".next"), checkpoint.toString());
       Files.move(
           next,
-          folder.resolve(PLACE),
+          folder.resolve(CHECKPOINT_FILE),
           StandardCopyOption.ATOMIC_MOVE,
           StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    write(STORED + place + "\n");
+    write(STORED + checkpoint + "\n");
   }
 
   private Publisher<Void> process(int channel, List<StreamEvent.Change> changes) {

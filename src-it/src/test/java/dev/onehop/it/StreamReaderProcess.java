@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** The test's side of a {@link StreamReaderMain}, with the check of its events. */
 @SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class StreamReaderProcess implements AutoCloseable {
-  private static final int MOST_AT_ONCE = 1 << 20;
+  private static final int MAX_BYTES = 1 << 20;
 
   private final String name;
   private final Path folder;
@@ -35,7 +35,7 @@ final class StreamReaderProcess implements AutoCloseable {
   private @Nullable Process running;
   private long read;
   private int starts;
-  private volatile @Nullable Checkpoint place;
+  private volatile @Nullable Checkpoint checkpoint;
 
   /**
    * Starts a reader.
@@ -125,8 +125,8 @@ final class StreamReaderProcess implements AutoCloseable {
    * The last stored checkpoint in the lines of the log that were read so far; null if there is
    * none.
    */
-  @Nullable Checkpoint place() {
-    return place;
+  @Nullable Checkpoint checkpoint() {
+    return checkpoint;
   }
 
   /**
@@ -138,17 +138,17 @@ final class StreamReaderProcess implements AutoCloseable {
     if (running != null && !running.isAlive()) {
       throw new AssertionError(
           "reader %s has ended by itself: %s"
-              .formatted(name, complaint(Files.readAllLines(folder.resolve("errors")))));
+              .formatted(name, lastException(Files.readAllLines(folder.resolve("errors")))));
     }
     Path log = folder.resolve(StreamReaderMain.LOG);
-    while (Files.exists(log) && takeLines(log)) {}
+    while (Files.exists(log) && readLines(log)) {}
     if (!check.wrong().isEmpty()) {
       throw new AssertionError("reader " + name + ": " + String.join("\n", check.wrong()));
     }
   }
 
   /** The last exception, with the first lines of its stack trace. */
-  private static String complaint(List<String> lines) {
+  private static String lastException(List<String> lines) {
     int first = lines.size();
     while (first > 0 && !lines.get(Math.min(first, lines.size() - 1)).startsWith("Exception")) {
       first--;
@@ -157,25 +157,25 @@ final class StreamReaderProcess implements AutoCloseable {
   }
 
   /** Reads some lines of the log, and returns whether there may be more. */
-  private boolean takeLines(Path log) throws IOException {
+  private boolean readLines(Path log) throws IOException {
     byte[] bytes;
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
       file.seek(read);
-      bytes = new byte[(int) Math.min(MOST_AT_ONCE, Math.max(0, file.length() - read))];
+      bytes = new byte[(int) Math.min(MAX_BYTES, Math.max(0, file.length() - read))];
       file.readFully(bytes);
     }
     int from = 0;
     for (int i = 0; i < bytes.length; i++) {
       if (bytes[i] == '\n') {
-        take(new String(bytes, from, i - from, StandardCharsets.UTF_8));
+        parse(new String(bytes, from, i - from, StandardCharsets.UTF_8));
         from = i + 1;
       }
     }
     read += from;
-    return bytes.length == MOST_AT_ONCE;
+    return bytes.length == MAX_BYTES;
   }
 
-  private void take(String line) {
+  private void parse(String line) {
     String rest = line.substring(2);
     switch (line.substring(0, 2)) {
       case StreamReaderMain.EVENT -> {
@@ -185,9 +185,9 @@ final class StreamReaderProcess implements AutoCloseable {
       case StreamReaderMain.STORED -> {
         Checkpoint stored = Checkpoint.parse(BsonDocument.parse(rest));
         check.stored(stored);
-        place = stored;
+        checkpoint = stored;
       }
-      case StreamReaderMain.BEGUN -> check.restarted(Checkpoint.parse(BsonDocument.parse(rest)));
+      case StreamReaderMain.STARTED -> check.restarted(Checkpoint.parse(BsonDocument.parse(rest)));
       default -> throw new AssertionError("reader " + name + " wrote: " + line);
     }
   }

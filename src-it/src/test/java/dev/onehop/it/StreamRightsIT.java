@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
@@ -64,7 +65,7 @@ class StreamRightsIT {
   private static MongoClient writer;
   private static int next;
 
-  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
   @BeforeAll
   static void start() {
@@ -135,47 +136,47 @@ class StreamRightsIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"least", TestCertificates.CLIENT})
-  void theLeastRightsAreEnough(String user) throws InterruptedException {
+  void minimalPrivilegesAreSufficient(String user) throws InterruptedException {
     String database = user.equals("least") ? "admin" : "$external";
     create(user, database, allMetadata(HEARTBEATS), "config");
     create(user, database, List.of(DATA, OPLOG, HEARTBEATS), "one", "two");
-    Logger logger = listen();
+    Logger logger = captureLog();
     try {
       Reading reading = new Reading(user);
       write(reading);
       reading.close();
-      assertThat(said.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
+      assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
     } finally {
-      logger.detachAppender(said);
+      logger.detachAppender(log);
     }
   }
 
   @Test
-  void withoutHeartbeatsEventsWaitLongerAndThatIsSaidOnce() throws InterruptedException {
+  void missingHeartbeatsDelayEventsAndLogOnce() throws InterruptedException {
     create("beating", "admin", allMetadata(HEARTBEATS), "config");
     create("beating", "admin", List.of(DATA, OPLOG, HEARTBEATS), "one", "two");
     create("reading", "admin", allMetadata(), "config");
     create("reading", "admin", List.of(DATA), "one", "two");
-    Logger logger = listen();
+    Logger logger = captureLog();
     try {
       // The two readers run one after the other. Otherwise the heartbeats of the first would also
       // advance the idle shard's time for the second.
-      Reading beating = new Reading("beating");
-      write(beating);
-      beating.close();
-      Reading without = new Reading("reading");
-      write(without);
-      without.close();
+      Reading withHeartbeats = new Reading("beating");
+      write(withHeartbeats);
+      withHeartbeats.close();
+      Reading withoutHeartbeats = new Reading("reading");
+      write(withoutHeartbeats);
+      withoutHeartbeats.close();
       System.err.printf(
           "median lag with heartbeats %d us, without %d us%n",
-          beating.medianMicros(), without.medianMicros());
-      assertThat(beating.medianMicros()).isLessThan(without.medianMicros());
+          withHeartbeats.medianMicros(), withoutHeartbeats.medianMicros());
+      assertThat(withHeartbeats.medianMicros()).isLessThan(withoutHeartbeats.medianMicros());
     } finally {
-      logger.detachAppender(said);
+      logger.detachAppender(log);
     }
-    assertThat(said.list)
+    assertThat(log.list)
         .extracting(ILoggingEvent::getFormattedMessage)
-        .singleElement(org.assertj.core.api.InstanceOfAssertFactories.STRING)
+        .singleElement(InstanceOfAssertFactories.STRING)
         .contains(
             "appendOplogNote on the cluster at the config servers",
             "appendOplogNote and getShardMap on the cluster at shard one",
@@ -185,7 +186,7 @@ class StreamRightsIT {
   }
 
   @Test
-  void whatIsMissingIsNamedInOneMessage() {
+  void reportsMissingPrivilegesInOneMessage() {
     create("lacking", "admin", allMetadata(), "config");
     create("lacking", "admin", List.of(privilege("it", COLLECTION, "find")), "one");
 
@@ -199,7 +200,7 @@ class StreamRightsIT {
   }
 
   @Test
-  void metadataThatMayNotBeReadIsNamed() {
+  void reportsUnreadableMetadata() {
     create("blind", "admin", metadata("collections", "shards"), "config");
     create("blind", "admin", List.of(DATA), "one", "two");
 
@@ -211,7 +212,7 @@ class StreamRightsIT {
 
   /** A stream of a database needs other privileges than a stream of a collection. */
   @Test
-  void theDatabasesPrivilegesAreOthers() {
+  void databaseStreamNeedsOtherPrivileges() {
     create("narrow", "admin", allMetadata(), "config");
     create("narrow", "admin", List.of(DATA), "one", "two");
 
@@ -228,7 +229,7 @@ class StreamRightsIT {
   }
 
   @Test
-  void theScriptMakesTheUser() throws IOException, InterruptedException {
+  void scriptCreatesUser() throws IOException, InterruptedException {
     String output =
         UserScript.run(
             "stream-users.js",
@@ -246,21 +247,21 @@ class StreamRightsIT {
 
     assertThat(output)
         .contains("config servers: scripted has its roles", "one: scripted", "two: scripted");
-    Logger logger = listen();
+    Logger logger = captureLog();
     try {
       Reading reading = new Reading("scripted");
       write(reading);
       reading.close();
-      assertThat(said.list).isEmpty();
+      assertThat(log.list).isEmpty();
     } finally {
-      logger.detachAppender(said);
+      logger.detachAppender(log);
     }
   }
 
-  private Logger listen() {
+  private Logger captureLog() {
     Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.streams");
-    said.start();
-    logger.addAppender(said);
+    log.start();
+    logger.addAppender(log);
     return logger;
   }
 

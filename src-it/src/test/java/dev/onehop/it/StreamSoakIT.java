@@ -101,14 +101,14 @@ class StreamSoakIT {
     }
   }
 
-  private void say(String line) {
+  private void print(String line) {
     long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
     System.err.printf("SOAK %d:%02d %s%n", seconds / 60, seconds % 60, line);
   }
 
   @Test
-  void everyAcknowledgedWriteIsSeenOnceAndInOrder(@TempDir Path folder) throws Exception {
-    say("%s, -Donehop.it.stream.seed=%d".formatted(DURATION, SEED));
+  void readersGetEachWriteOnceInOrder(@TempDir Path folder) throws Exception {
+    print("%s, -Donehop.it.stream.seed=%d".formatted(DURATION, SEED));
     Checkpoint begin = sharded();
     for (int process = 0; process < PROCESSES; process++) {
       readers.add(reader(folder, Order.PER_KEY, CHANNELS, process, PROCESSES, begin));
@@ -117,14 +117,14 @@ class StreamSoakIT {
     readers.add(reader(folder, Order.TOTAL, 1, 0, 1, begin));
 
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
-    StreamFaults faults = new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::say);
+    StreamFaults faults = new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::print);
     try (writes;
         faults) {
       watch(writes, faults);
     }
     faults.check();
-    awaitAllIsSeen(writes);
-    say("%s; %s; %s; %s".formatted(writes, faults, readers, faults.counts()));
+    awaitAllEvents(writes);
+    print("%s; %s; %s; %s".formatted(writes, faults, readers, faults.counts()));
     assertThat(writes.acknowledged()).isGreaterThan(500);
     assertThat(writes.transactions()).isPositive();
     assertThat(faults.moves()).isGreaterThan(10);
@@ -134,29 +134,29 @@ class StreamSoakIT {
 
   /** While it is frozen, the old primary does not step down. */
   @Test
-  void aPrimaryThatIsFrozenWhileAnotherIsElectedIsLeft(@TempDir Path folder) throws Exception {
+  void readersSwitchFromFrozenPrimary(@TempDir Path folder) throws Exception {
     Checkpoint begin = sharded();
     for (Order order : Order.values()) {
       readers.add(reader(folder, order, 1, 0, 1, begin));
     }
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
     try (writes) {
-      awaitMore(writes);
+      awaitMoreEvents(writes);
       String primary = StreamFaults.primary(testbed, "one");
       testbed.setFrozen(primary, true);
       try {
         RealTime.pass(FROZEN);
         // The readers must continue before the old primary returns.
-        awaitMore(writes);
+        awaitMoreEvents(writes);
       } finally {
         testbed.setFrozen(primary, false);
       }
-      awaitMore(writes);
+      awaitMoreEvents(writes);
     }
-    awaitAllIsSeen(writes);
+    awaitAllEvents(writes);
   }
 
-  private void awaitMore(VersionedWrites writes) {
+  private void awaitMoreEvents(VersionedWrites writes) {
     long written = writes.acknowledged();
     List<Long> before = readers.stream().map(reader -> reader.check().count()).toList();
     await("more is written and seen")
@@ -172,7 +172,7 @@ class StreamSoakIT {
             });
   }
 
-  private void awaitAllIsSeen(VersionedWrites writes) {
+  private void awaitAllEvents(VersionedWrites writes) {
     await("all is seen")
         .atMost(SETTLED)
         .untilAsserted(
@@ -214,7 +214,7 @@ class StreamSoakIT {
         reader.poll();
       }
       faults.check();
-      say("%s; %s; %s".formatted(writes, faults, readers));
+      print("%s; %s; %s".formatted(writes, faults, readers));
     }
   }
 }

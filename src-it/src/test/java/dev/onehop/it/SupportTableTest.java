@@ -38,7 +38,7 @@ class SupportTableTest {
   }
 
   @Test
-  void hasARowForEachSetOfVersionsThatTestsPassedWith() throws Exception {
+  void hasRowForEachTestedSetOfVersions() throws Exception {
     write("pom.xml", "<module>a</module><module>b/c</module>");
     report("a/target/surefire-reports/TEST-Part.xml", 0, "", SYNC);
     report("a/target/surefire-reports/TEST-NoDriver.xml", 0, "", "/m/assertj-core-3.27.7.jar");

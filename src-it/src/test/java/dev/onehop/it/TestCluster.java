@@ -36,15 +36,15 @@ final class TestCluster implements AutoCloseable {
 
   private final String url;
   private final @Nullable Testbed testbed;
-  private final @Nullable ExistingCluster outside;
+  private final @Nullable ExistingCluster existing;
   private final Runnable end;
   private String database = "it";
 
   private TestCluster(
-      String url, @Nullable Testbed testbed, @Nullable ExistingCluster outside, Runnable end) {
+      String url, @Nullable Testbed testbed, @Nullable ExistingCluster existing, Runnable end) {
     this.url = url;
     this.testbed = testbed;
-    this.outside = outside;
+    this.existing = existing;
     this.end = end;
   }
 
@@ -115,14 +115,14 @@ final class TestCluster implements AutoCloseable {
    * no database, {@code database} is added.
    */
   String url(String database, String options) {
-    ConnectionString given = new ConnectionString(url);
+    ConnectionString parsed = new ConnectionString(url);
     String base = url.contains("?") ? url.substring(0, url.indexOf('?')) : url;
     String more = url.contains("?") ? url.substring(url.indexOf('?') + 1) + "&" : "";
     int path = base.indexOf('/', "mongodb+srv://".length());
     String hosts = path < 0 ? base : base.substring(0, path);
     return hosts
         + "/"
-        + (given.getDatabase() == null ? database : given.getDatabase())
+        + (parsed.getDatabase() == null ? database : parsed.getDatabase())
         + "?"
         + more
         + options;
@@ -131,7 +131,7 @@ final class TestCluster implements AutoCloseable {
   /** The shards' names, in the order in which collections are spread over them. */
   List<String> shards() {
     return testbed == null
-        ? outside.shards()
+        ? existing.shards()
         : testbed.topology().shards().stream().map(shard -> shard.name()).toList();
   }
 
@@ -141,8 +141,8 @@ final class TestCluster implements AutoCloseable {
       testbed.shardCollection(namespace, key, splitPoints);
       return;
     }
-    outside.dropCollection(namespace);
-    outside.shardCollection(namespace, key, splitPoints);
+    existing.dropCollection(namespace);
+    existing.shardCollection(namespace, key, splitPoints);
   }
 
   void shardHashedCollection(String namespace, BsonDocument key, int chunks) {
@@ -150,15 +150,15 @@ final class TestCluster implements AutoCloseable {
       testbed.shardHashedCollection(namespace, key, chunks);
       return;
     }
-    outside.dropCollection(namespace);
-    outside.shardHashedCollection(namespace, key, chunks);
+    existing.dropCollection(namespace);
+    existing.shardHashedCollection(namespace, key, chunks);
   }
 
   void moveRange(String namespace, BsonDocument min, String toShard) {
     if (testbed != null) {
       testbed.moveRange(namespace, min, toShard);
     } else {
-      outside.moveRange(namespace, min, toShard);
+      existing.moveRange(namespace, min, toShard);
     }
   }
 

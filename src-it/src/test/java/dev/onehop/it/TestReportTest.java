@@ -46,7 +46,7 @@ class TestReportTest {
   @TempDir private Path root;
 
   @Test
-  void theSlowestClassesOfEachKindComeFirst() throws Exception {
+  void listsSlowestClassesOfEachKind() throws Exception {
     write("a/target/surefire-reports/TEST-a.PassingTest.xml", "a.PassingTest", "0.5", PASSED);
     write("b/c/target/surefire-reports/TEST-c.SlowTest.xml", "c.SlowTest", "1,234.5", PASSED);
     write("a/target/failsafe-reports/TEST-a.FlakyIT.xml", "a.FlakyIT", "7", FLAKY);
@@ -64,7 +64,7 @@ class TestReportTest {
   }
 
   @Test
-  void tenOfAKindAreShown() {
+  void showsTenClassesOfEachKind() {
     TestReport report =
         new TestReport(
             IntStream.rangeClosed(1, 12)
@@ -77,7 +77,7 @@ class TestReportTest {
   }
 
   @Test
-  void whatAnEarlierRunLeftIsNotShown() throws Exception {
+  void ignoresReportsOfEarlierRuns() throws Exception {
     Instant start = Instant.parse("2026-01-02T03:04:05Z");
     write("a/target/surefire-reports/TEST-a.OldTest.xml", "a.OldTest", "1", PASSED);
     Files.setLastModifiedTime(
@@ -88,7 +88,7 @@ class TestReportTest {
   }
 
   @Test
-  void aFlakyTestIsListedWithItsFirstFailure() throws Exception {
+  void listsFlakyTestWithFirstFailure() throws Exception {
     write("a/target/failsafe-reports/TEST-a.FlakyIT.xml", "a.FlakyIT", "7", FLAKY + FAILED);
     write("a/target/surefire-reports/TEST-a.PassingTest.xml", "a.PassingTest", "1", PASSED);
     TestReport report = read(Instant.EPOCH);
@@ -102,7 +102,7 @@ class TestReportTest {
   }
 
   @Test
-  void moreThanThreeFlakyTestsAreTooMany() {
+  void moreThanThreeFlakyTestsFail() {
     assertThat(withFlakes(3).tooFlaky()).isFalse();
     assertThat(withFlakes(4).tooFlaky()).isTrue();
     assertThat(withFlakes(4).flaky())

@@ -37,7 +37,7 @@ class TopologyUpIT {
   @TempDir private static Path folder;
   private static String topology;
 
-  private record Ended(int exitCode, String out, String err) {}
+  private record CommandResult(int exitCode, String out, String err) {}
 
   @BeforeAll
   static void writeTopology() throws IOException {
@@ -52,7 +52,7 @@ class TopologyUpIT {
     TestCluster.requireProcesses();
   }
 
-  private static Ended onehop(List<String> arguments) {
+  private static CommandResult onehop(List<String> arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int exitCode =
@@ -60,7 +60,7 @@ class TopologyUpIT {
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err))
             .execute(arguments.toArray(String[]::new));
-    return new Ended(exitCode, out.toString(), err.toString());
+    return new CommandResult(exitCode, out.toString(), err.toString());
   }
 
   /** The arguments of a printed command line. The last one may be in quotes. */
@@ -74,8 +74,8 @@ class TopologyUpIT {
   }
 
   @Test
-  void whatItPrintsToTryNextWorks() throws IOException {
-    Ended up = onehop(List.of("topology", "up", "--detach", "--topology", topology));
+  void suggestedCommandsWork() throws IOException {
+    CommandResult up = onehop(List.of("topology", "up", "--detach", "--topology", topology));
     try {
       assertThat(up.exitCode()).as(up.err()).isZero();
       String url = up.out().lines().findFirst().orElseThrow().replaceFirst("^URL: ", "");
@@ -92,15 +92,15 @@ class TopologyUpIT {
 
       String explain =
           up.out().lines().filter(line -> line.contains(" explain ")).findFirst().orElseThrow();
-      Ended explained = onehop(arguments(explain));
+      CommandResult explained = onehop(arguments(explain));
       assertThat(explained.exitCode()).as(explained.err()).isZero();
       assertThat(explained.out()).contains("ycsb.usertable").containsAnyOf("one", "two");
 
-      Ended status = onehop(List.of("topology", "status"));
+      CommandResult status = onehop(List.of("topology", "status"));
       assertThat(status.exitCode()).isZero();
       assertThat(status.out()).contains("up-and-down: running").contains(url);
     } finally {
-      Ended down = onehop(List.of("topology", "down", "up-and-down"));
+      CommandResult down = onehop(List.of("topology", "down", "up-and-down"));
       assertThat(down.out()).contains("Stopped up-and-down.");
     }
   }

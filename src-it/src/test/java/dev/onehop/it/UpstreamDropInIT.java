@@ -84,7 +84,7 @@ class UpstreamDropInIT {
   }
 
   @Test
-  void launchersFolderIsTheNameUpToTheDash() throws IOException {
+  void launcherFolderIsNameBeforeDash() throws IOException {
     List<String> registered =
         Files.readAllLines(HOME.resolve("bin/bindings.properties")).stream()
             .filter(line -> !line.startsWith("#") && !line.isBlank())

@@ -63,9 +63,9 @@ final class UserScript {
   }
 
   private static List<String> mongosh() {
-    String told = System.getProperty("onehop.it.mongosh", "");
-    if (!told.isEmpty()) {
-      return List.of(told.split(" "));
+    String configured = System.getProperty("onehop.it.mongosh", "");
+    if (!configured.isEmpty()) {
+      return List.of(configured.split(" "));
     }
     Optional<Path> found =
         Arrays.stream(System.getenv("PATH").split(File.pathSeparator))

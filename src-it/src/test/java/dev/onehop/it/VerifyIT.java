@@ -14,6 +14,7 @@ import com.mongodb.client.model.CreateViewOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.TimeSeriesOptions;
 import com.mongodb.client.model.ValidationOptions;
 import dev.onehop.cli.OneHopCommand;
@@ -199,26 +200,26 @@ class VerifyIT {
     return new BsonDocument("_id", value);
   }
 
-  private static String told(Difference difference) {
+  private static String describe(Difference difference) {
     return difference.kind() + " " + difference.namespace() + " " + difference.key().toJson();
   }
 
-  private static Set<String> told(VerifyReport report) {
-    Set<String> told = new TreeSet<>();
-    report.details().forEach(difference -> told.add(told(difference)));
-    assertThat(told).as("each once").hasSameSizeAs(report.details());
-    assertThat(report.missing() + report.extra() + report.different()).isEqualTo(told.size());
-    return told;
+  private static Set<String> describe(VerifyReport report) {
+    Set<String> described = new TreeSet<>();
+    report.details().forEach(difference -> described.add(describe(difference)));
+    assertThat(described).as("each once").hasSameSizeAs(report.details());
+    assertThat(report.missing() + report.extra() + report.different()).isEqualTo(described.size());
+    return described;
   }
 
   private static void plant(
       Set<String> planted, Difference.Kind kind, String namespace, BsonValue id) {
-    planted.add(told(new Difference(namespace, kind, id(id))));
+    planted.add(describe(new Difference(namespace, kind, id(id))));
   }
 
   /** Plants every kind of difference, at {@code _id}s of every type. */
   @Test
-  void whatIsWrongWithDocumentsIsFoundAndNothingElse() throws InterruptedException {
+  void findsOnlyPlantedDocumentDifferences() throws InterruptedException {
     shard(
         "faults.all",
         BY_ID,
@@ -310,7 +311,7 @@ class VerifyIT {
     for (boolean throughMongos : new boolean[] {false, true}) {
       VerifyReport report =
           verification("faults").documentsPerRange(150).throughMongos(throughMongos).build().run();
-      assertThat(told(report)).containsExactlyElementsOf(planted);
+      assertThat(describe(report)).containsExactlyElementsOf(planted);
       assertThat(report.metadata()).isEmpty();
       assertThat(report.unsettled()).isZero();
     }
@@ -321,7 +322,7 @@ class VerifyIT {
   }
 
   @Test
-  void whatIsWrongWithCollectionsIsFound() throws InterruptedException {
+  void findsCollectionDifferences() throws InterruptedException {
     for (MongoClient client : List.of(from, to)) {
       boolean copy = client == to;
       MongoDatabase database = client.getDatabase(copy ? "meta2" : "meta");
@@ -394,7 +395,7 @@ class VerifyIT {
     destination.shardCollection(
         "meta2.sharded", new BsonDocument("k", new BsonInt32(1)), List.of());
     for (boolean throughMongos : new boolean[] {false, true}) {
-      assertWrong(
+      assertMetadataDifferences(
           verification("meta")
               .rename(Map.of("meta", "meta2"))
               .throughMongos(throughMongos)
@@ -403,7 +404,7 @@ class VerifyIT {
     }
   }
 
-  private static void assertWrong(VerifyReport report) {
+  private static void assertMetadataDifferences(VerifyReport report) {
     assertThat(report.metadata())
         .extracting(MetadataDifference::namespace, MetadataDifference::what)
         .map(tuple -> tuple.toList().get(0) + ": " + tuple.toList().get(1))
@@ -422,14 +423,14 @@ class VerifyIT {
             "meta.literal: option pipeline differs",
             "meta.sharded: index k_1 missing at the source",
             "meta.sharded: shard key differs");
-    assertThat(told(report))
+    assertThat(describe(report))
         .containsExactly(
-            told(
+            describe(
                 new Difference(
                     "meta.series",
                     Difference.Kind.DIFFERENT,
                     new BsonDocument("at", new BsonDateTime(1_000_000)))),
-            told(
+            describe(
                 new Difference(
                     "meta.series",
                     Difference.Kind.DIFFERENT,
@@ -455,9 +456,7 @@ class VerifyIT {
       } else {
         var unused =
             collection.replaceOne(
-                VerifyIT.id(id),
-                document(id, n),
-                new com.mongodb.client.model.ReplaceOptions().upsert(true));
+                VerifyIT.id(id), document(id, n), new ReplaceOptions().upsert(true));
       }
     }
   }
@@ -467,7 +466,7 @@ class VerifyIT {
    * verification must not report these temporary differences.
    */
   @Test
-  void whatChangesMeanwhileIsNeverReported() throws InterruptedException {
+  void ignoresConcurrentChanges() throws InterruptedException {
     BsonDocument[] points = {
       id(new BsonInt32(400)), id(new BsonInt32(900)), id(new BsonString("t")),
     };
@@ -503,7 +502,7 @@ class VerifyIT {
         VerifyReport report =
             verification("live").documentsPerRange(200).settle(Duration.ofSeconds(4)).build().run();
         assertThat(failures).isEmpty();
-        assertThat(told(report)).containsExactlyElementsOf(planted);
+        assertThat(describe(report)).containsExactlyElementsOf(planted);
         assertThat(report.metadata()).isEmpty();
         assertThat(report.unsettled()).isZero();
         runs++;
@@ -579,18 +578,19 @@ class VerifyIT {
   }
 
   @Test
-  void theCommandSaysWhatIsDifferent() throws IOException {
+  void commandReportsDifferences() throws IOException {
     insert("command.equal", documents(ids(50)));
     insert("command.different", documents(ids(50)));
     var unusedDeleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
-    Ran equal = run("--include", "command.equal");
+    CommandResult equal = run("--include", "command.equal");
     assertThat(equal.err()).isEmpty();
     assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");
     assertThat(equal.exitCode()).isZero();
-    Ran nothing = run("--include", "command.none");
+    CommandResult nothing = run("--include", "command.none");
     assertThat(nothing.exitCode()).isEqualTo(2);
     assertThat(nothing.err()).contains("the selection includes no collection");
-    Ran different = run("--include", "command", "--settle", "1s", "--json", "--details", "5");
+    CommandResult different =
+        run("--include", "command", "--settle", "1s", "--json", "--details", "5");
     assertThat(different.exitCode()).isEqualTo(3);
     assertThat(new ObjectMapper().readTree(different.out()))
         .isEqualTo(
@@ -607,7 +607,7 @@ class VerifyIT {
   }
 
   @Test
-  void whatCannotBeComparedIsRefused(@TempDir Path folder) throws IOException {
+  void rejectsInvalidClustersAndStateFiles(@TempDir Path folder) throws IOException {
     insert("refused.equal", documents(ids(10)));
     String shard = source.shardHosts().get("one").replaceFirst(".*/", "");
     String config = source.configServers().replaceFirst(".*/", "");
@@ -626,15 +626,15 @@ class VerifyIT {
   }
 
   private static void assertRefused(int exitCode, String why, String... arguments) {
-    Ran ran = run(arguments);
-    assertThat(ran.err()).contains(why).hasLineCount(1);
-    assertThat(ran.out()).isEmpty();
-    assertThat(ran.exitCode()).isEqualTo(exitCode);
+    CommandResult result = run(arguments);
+    assertThat(result.err()).contains(why).hasLineCount(1);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.exitCode()).isEqualTo(exitCode);
   }
 
-  private record Ran(int exitCode, String out, String err) {}
+  private record CommandResult(int exitCode, String out, String err) {}
 
-  private static Ran run(String... arguments) {
+  private static CommandResult run(String... arguments) {
     List<String> all = new ArrayList<>(List.of("verify"));
     all.addAll(List.of("--from", source.url(), "--to", destination.url()));
     all.addAll(List.of(arguments));
@@ -645,6 +645,6 @@ class VerifyIT {
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err))
             .execute(all.toArray(String[]::new));
-    return new Ran(exitCode, out.toString(), err.toString());
+    return new CommandResult(exitCode, out.toString(), err.toString());
   }
 }

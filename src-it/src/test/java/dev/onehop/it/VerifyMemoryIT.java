@@ -43,7 +43,7 @@ class VerifyMemoryIT {
   private record Run(int exitCode, JsonNode result, long peakKilobytes, int heapMegabytes) {}
 
   @Test
-  void memoryDoesNotGrowWithTheData() throws Exception {
+  void memoryDoesNotGrowWithData() throws Exception {
     try (RealMongod server = RealMongod.start();
         MongoClient client = MongoClients.create(server.url())) {
       fill(client, "small", MEGABYTES);
@@ -77,7 +77,7 @@ class VerifyMemoryIT {
   }
 
   @Test
-  void documentsOfTheLargestSizeFit() throws Exception {
+  void comparesDocumentsOfMaximumSize() throws Exception {
     try (RealMongod server = RealMongod.start();
         MongoClient client = MongoClients.create(server.url())) {
       MongoCollection<Document> collection = client.getDatabase("huge").getCollection("c");

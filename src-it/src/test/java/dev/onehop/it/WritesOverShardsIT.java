@@ -73,7 +73,7 @@ class WritesOverShardsIT {
       mode = {RoutingMode.NONE, RoutingMode.DIRECT},
       driver = Driver.REACTIVE,
       pipelined = false)
-  void longOrderedBatchesAreAnswered(MongoClient client) {
+  void executesLongOrderedBatches(MongoClient client) {
     MongoCollection<Document> collection = collection(client, "long");
     collection.deleteMany(new Document());
 
@@ -104,7 +104,7 @@ class WritesOverShardsIT {
    * the moving range may be missed. The test counts and prints all these cases.
    */
   @Test
-  void aWriteToManyDocumentsChangesOnceWhatDoesNotMove() throws InterruptedException {
+  void multiUpdateChangesUnmovedDocumentsOnce() throws InterruptedException {
     try (MongoClient direct = Mode.DIRECT.client(cluster.url());
         MongoClient standIn = MongoClients.create(cluster.url())) {
       writeWhileARangeMoves(direct, standIn);

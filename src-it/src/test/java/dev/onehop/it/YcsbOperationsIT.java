@@ -16,6 +16,7 @@ import dev.onehop.ycsb.DirectSyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
 import dev.onehop.ycsb.TargetedSyncClient;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -74,7 +75,7 @@ class YcsbOperationsIT {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("modes")
-  void everyOperationGivesTheRightAnswer(String mode, Supplier<DB> binding) throws Exception {
+  void operationsReturnCorrectResults(String mode, Supplier<DB> binding) throws Exception {
     String table = "ops_" + mode;
     shard(table);
     try (MongoClient plain = MongoClients.create(cluster.url())) {
@@ -117,7 +118,7 @@ class YcsbOperationsIT {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("modes")
-  void lastBatchOfInsertsIsWrittenAtTheEnd(String mode, Supplier<DB> binding) throws Exception {
+  void cleanupWritesLastBatch(String mode, Supplier<DB> binding) throws Exception {
     String table = "batch_" + mode;
     shard(table);
     DB db = open(binding, Map.of("mongodb.batchsize", "40"));
@@ -178,7 +179,6 @@ class YcsbOperationsIT {
   }
 
   private static String text(Document document, String field) {
-    return new String(
-        document.get(field, Binary.class).getData(), java.nio.charset.StandardCharsets.UTF_8);
+    return new String(document.get(field, Binary.class).getData(), StandardCharsets.UTF_8);
   }
 }
