@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class JmhStructureTest {
 
   @Test
-  void benchmarksUseNothingInternal() {
+  void benchmarksUseNoInternalPackage() {
     noClasses()
         .should()
         .dependOnClassesThat()

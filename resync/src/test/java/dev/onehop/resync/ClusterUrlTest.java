@@ -14,14 +14,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClusterUrlTest {
 
   @Test
-  void thePasswordIsInWhatConnectsAndNotInWhatIsShown() {
-    String odd = "p@ss/w:rd% é+";
-    ClusterUrl url = ClusterUrl.parse("mongodb://ann@a:1,b:2/db?tls=true", odd, null);
+  void hidesPasswordInText() {
+    String password = "p@ss/w:rd% é+";
+    ClusterUrl url = ClusterUrl.parse("mongodb://ann@a:1,b:2/db?tls=true", password, null);
 
     assertThat(url).hasToString("mongodb://ann@a:1,b:2/db?tls=true");
     ConnectionString secret = new ConnectionString(url.secret());
     assertThat(Objects.requireNonNull(secret.getCredential()).getPassword())
-        .isEqualTo(odd.toCharArray());
+        .isEqualTo(password.toCharArray());
     assertThat(secret.getCredential().getUserName()).isEqualTo("ann");
     assertThat(secret.getHosts()).containsExactly("a:1", "b:2");
     assertThat(url.database()).isEqualTo("db");
@@ -30,7 +30,7 @@ class ClusterUrlTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"mongodb://a", "mongodb://a/", "mongodb://a/?w=1", "mongodb://ann@a?w=majority"})
-  void withoutADatabaseItIsYcsbs(String given) {
+  void defaultDatabaseIsYcsb(String given) {
     ClusterUrl url = ClusterUrl.parse(given, "secret", null);
 
     assertThat(url.database()).isEqualTo("ycsb");
@@ -40,7 +40,7 @@ class ClusterUrlTest {
   }
 
   @Test
-  void aUserNeedsAPasswordUnlessSomethingElseProvesIt() {
+  void userNeedsPasswordExceptWithCertificate() {
     assertThatThrownBy(() -> ClusterUrl.parse("mongodb://ann@a", null, null))
         .isInstanceOf(Failure.class)
         .hasMessage("--url names the user ann: set ONEHOP_PASSWORD as well");
@@ -50,7 +50,7 @@ class ClusterUrlTest {
   }
 
   @Test
-  void aPasswordOnTheCommandLineIsRefusedAndNotRepeated() {
+  void rejectsPasswordInUrlWithoutPrintingIt() {
     assertThatThrownBy(() -> ClusterUrl.parse("mongodb://ann:hidden@a", "other", null))
         .isInstanceOf(Failure.class)
         .hasMessageContaining("ONEHOP_PASSWORD")
@@ -59,27 +59,27 @@ class ClusterUrlTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a:27017", "mongodb://", "mongodb://a:x", "http://a"})
-  void whatIsNoUrlIsSaid(String given) {
+  void rejectsInvalidUrl(String given) {
     assertThatThrownBy(() -> ClusterUrl.parse(given, null, null))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith("--url: ");
   }
 
   @Test
-  void aChildProcessGetsItAsJson() throws Exception {
+  void canBePassedAsJson() throws Exception {
     ClusterUrl url =
         ClusterUrl.parse("mongodb://ann@a:1/db?tls=true", "p@ss", Path.of("/etc/ca.pem"));
 
     ObjectMapper json = new ObjectMapper();
-    ClusterUrl there = json.readValue(json.writeValueAsString(url), ClusterUrl.class);
+    ClusterUrl parsed = json.readValue(json.writeValueAsString(url), ClusterUrl.class);
 
-    assertThat(there).hasToString(url.toString());
-    assertThat(there.secret()).isEqualTo(url.secret());
-    assertThat(there.authority()).isEqualTo(url.authority());
+    assertThat(parsed).hasToString(url.toString());
+    assertThat(parsed.secret()).isEqualTo(url.secret());
+    assertThat(parsed.authority()).isEqualTo(url.authority());
   }
 
   @Test
-  void theUserOfATestbedWithAccessControl() {
+  void addsUserOfTestbed() {
     ClusterUrl open = ClusterUrl.open("mongodb://va1:27017/ycsb?w=1");
 
     assertThat(open.as("onehop", null, null).secret()).isEqualTo("mongodb://va1:27017/ycsb?w=1");

@@ -18,7 +18,7 @@ class DataFolderTest {
   }
 
   @Test
-  void aLockedSourceHasOneMoreJournalFile() throws IOException {
+  void lockedSourceHasOneMoreJournalFile() throws IOException {
     write("collection-0.wt", 1_000);
     write("journal/WiredTigerLog.0000000001", 30);
     write("journal/WiredTigerLog.0000000002", 100);
@@ -29,7 +29,7 @@ class DataFolderTest {
   }
 
   @Test
-  void withoutAJournalItHasTheSameFiles() throws IOException {
+  void lockedSizeIsEqualWithoutJournal() throws IOException {
     write("collection-0.wt", 1_000);
     assertThat(new DataFolder(folder).sizeLocked()).isEqualTo(1_000);
   }

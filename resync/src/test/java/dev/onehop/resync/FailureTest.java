@@ -15,7 +15,7 @@ class FailureTest {
   }
 
   @Test
-  void aWrongPasswordIsSaid() {
+  void reportsWrongPassword() {
     assertThat(
             line(
                 "{address=h:1, type=UNKNOWN, state=CONNECTING,"
@@ -29,7 +29,7 @@ class FailureTest {
   }
 
   @Test
-  void aReasonOfSeveralLines() {
+  void shortensReasonOfSeveralLines() {
     assertThat(
             line(
                 "{address=h:1, type=UNKNOWN, state=CONNECTING,"
@@ -40,7 +40,7 @@ class FailureTest {
   }
 
   @Test
-  void anUnresolvedSrvName() {
+  void shortensUnresolvedSrvName() {
     assertThat(
             Failure.firstLine(
                 new RuntimeException(
@@ -52,14 +52,14 @@ class FailureTest {
   }
 
   @Test
-  void aLineThatOnlyIntroducesTheNextIsNoReason() {
+  void omitsIntroductionOfNextLine() {
     assertThat(Failure.firstLine(new RuntimeException("s1 ended; its log ends with:\n  a\n  b")))
         .isEqualTo("s1 ended");
     assertThat(Failure.firstLine(new RuntimeException("s1 ended; see a:b"))).contains("a:b");
   }
 
   @Test
-  void aPlaceInAFileIsTold() {
+  void reportsLineAndColumn() {
     assertThat(
             Failure.usage(
                 "expected close marker for Object (start marker at [Source: REDACTED"

@@ -29,7 +29,7 @@ class FolderCopyTest {
     new Random(1).nextBytes(random);
     write("WiredTiger.turtle", new byte[] {1});
     write("collection-0.wt", random);
-    write("journal/WiredTigerLog.01", ends(5 * MEBIBYTE + 3));
+    write("journal/WiredTigerLog.01", sparse(5 * MEBIBYTE + 3));
     write("journal/WiredTigerLog.02", new byte[2 * MEBIBYTE + 5]);
     write("app/index/1.wt", new byte[0]);
     write("storage.bson", new byte[] {2, 3});
@@ -40,7 +40,7 @@ class FolderCopyTest {
     write("diagnostic.data/metrics.wt", random);
   }
 
-  private static byte[] ends(int size) {
+  private static byte[] sparse(int size) {
     byte[] bytes = new byte[size];
     bytes[0] = 1;
     bytes[size - 1] = 1;
@@ -58,7 +58,7 @@ class FolderCopyTest {
   }
 
   @Test
-  void dataIsCopiedIntoEachTargetAndNothingElse() throws Exception {
+  void copiesOnlyDataIntoEachTarget() throws Exception {
     FolderCopy copy = copy();
     copy.copy();
     copy.verify();
@@ -81,7 +81,7 @@ class FolderCopyTest {
   }
 
   @Test
-  void whatIsReadOtherwiseThanItWasWrittenIsFound() throws Exception {
+  void verifyFindsChangedFile() throws Exception {
     FolderCopy copy = copy();
     copy.copy();
     if (copy.isShared()) {
@@ -97,7 +97,7 @@ class FolderCopyTest {
   }
 
   @Test
-  void aLimitMakesItTakeItsTime() throws Exception {
+  void limitSlowsCopy() throws Exception {
     long begun = System.nanoTime();
     FolderCopy copy = new FolderCopy(new DataFolder(source), List.of(one), 20.0, read -> {});
     copy.copy();

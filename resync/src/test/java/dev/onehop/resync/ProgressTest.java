@@ -25,7 +25,7 @@ class ProgressTest {
   }
 
   @Test
-  void elsewhereThanOnATerminalEveryLineStays() {
+  void printsEveryLineWithoutTerminal() {
     try (Progress progress = progress(new Terminal(false, 80, false))) {
       progress.phase("starting servers");
       progress.remaining(Duration.ofSeconds(95));
@@ -44,7 +44,7 @@ class ProgressTest {
   }
 
   @Test
-  void onATerminalOneLineIsRewrittenAndRemovedAtTheEnd() {
+  void rewritesTerminalLineAndRemovesItAtEnd() {
     try (Progress progress = progress(new Terminal(true, 80, false))) {
       progress.phase("starting servers");
       progress.note("mongod 6.0.5");
@@ -57,7 +57,7 @@ class ProgressTest {
   }
 
   @Test
-  void coloursOnlyWhereTheyAreWanted() {
+  void printsColoursIfEnabled() {
     try (Progress progress = progress(new Terminal(true, 80, true))) {
       progress.phase("loading");
     }
@@ -65,7 +65,7 @@ class ProgressTest {
   }
 
   @Test
-  void aLineNeverWrapsAndKeepsTheTimeLeft() {
+  void shortensLineAndKeepsTimeLeft() {
     String line = "point 2 of 11: targeted-async, 64 threads, 5 connections | 113/s | 2 min left";
     String fitted = Progress.fit(line, 50);
     assertThat(fitted).hasSize(50).startsWith("point 2 of 11").endsWith("~ | 2 min left");
@@ -75,7 +75,7 @@ class ProgressTest {
   }
 
   @Test
-  void durationsReadAsPeopleSayThem() {
+  void roundsDurations() {
     assertThat(Progress.about(Duration.ofSeconds(45))).isEqualTo("45 s");
     assertThat(Progress.about(Duration.ofSeconds(60))).isEqualTo("1 min");
     assertThat(Progress.about(Duration.ofSeconds(207))).isEqualTo("3 min 20 s");

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class TerminalTest {
 
   @Test
-  void noColorSwitchesColoursOffButNotTheLine() {
+  void noColorDisablesOnlyColours() {
     assertThat(Terminal.of(true, 100, Map.of("TERM", "xterm")))
         .isEqualTo(new Terminal(true, 100, true));
     assertThat(Terminal.of(true, 100, Map.of("TERM", "xterm", "NO_COLOR", "1")))
@@ -17,13 +17,13 @@ class TerminalTest {
   }
 
   @Test
-  void aDumbTerminalOrAPipeIsNotRewritten() {
+  void dumbTerminalAndPipeAreNotInteractive() {
     assertThat(Terminal.of(true, 80, Map.of("TERM", "dumb")).interactive()).isFalse();
     assertThat(Terminal.of(false, 80, Map.of("TERM", "xterm")).interactive()).isFalse();
   }
 
   @Test
-  void anImpossibleWidthIsReplaced() {
+  void replacesInvalidWidth() {
     assertThat(Terminal.of(true, 0, Map.of("TERM", "xterm")).columns()).isEqualTo(80);
   }
 }

@@ -39,7 +39,7 @@ class RunningTestbedTest {
   }
 
   @Test
-  void theEndOfAServerIsTold() throws Exception {
+  void reportsServerDeath() throws Exception {
     CompletableFuture<String> ended = new CompletableFuture<>();
     RunningTestbed.all(cache).get(0).onServerDeath(ended::complete);
     assertThat(ended).isNotDone();
@@ -48,7 +48,7 @@ class RunningTestbedTest {
   }
 
   @Test
-  void aFrozenServerGoesOnWhenWhoFrozeItIsKilled() throws Exception {
+  void frozenServerResumesWhenFreezingProcessIsKilled() throws Exception {
     Process freezing =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -32,7 +32,7 @@ class TopologyTest {
   }
 
   @Test
-  void shippedTopologiesShareNoAddressSoThatTheyCanRunSideBySide() {
+  void shippedTopologiesShareNoAddress() {
     Set<String> addresses = new HashSet<>();
     for (String name : Topology.SHIPPED) {
       Topology.named(name).hosts().forEach(h -> assertThat(addresses.add(h.address())).isTrue());
@@ -40,7 +40,7 @@ class TopologyTest {
   }
 
   @Test
-  void us2014HasTheExperimentsDistances() {
+  void us2014HasRoundTripsOfExperiment() {
     Topology topology = Topology.named("us-2014");
     Host va1 = topology.host("va1");
     assertThat(topology.client()).isEqualTo(va1);
@@ -54,7 +54,7 @@ class TopologyTest {
   }
 
   @Test
-  void aDistanceMayDifferByDirection() {
+  void roundTripCanDifferByDirection() {
     Topology topology =
         Topology.parse(
             "t.yaml",
@@ -79,7 +79,7 @@ class TopologyTest {
   }
 
   @Test
-  void shardsThatShareAHostGetPortsOfTheirOwn() {
+  void shardsOnOneHostHaveDifferentPorts() {
     assertThat(Topology.named("single-host").shards())
         .extracting(Shard::port)
         .containsExactly(27018, 27020, 27021);
@@ -89,13 +89,13 @@ class TopologyTest {
   }
 
   @Test
-  void theUrlIsThatOfTheMongosOnTheClientsHost() {
+  void urlNamesMongosOnClientHost() {
     assertThat(url("us-2014")).isEqualTo("mongodb://127.27.1.1:27017");
     assertThat(url("single-host")).isEqualTo("mongodb://127.30.0.1:27017");
   }
 
   @Test
-  void withoutAMongosOnTheClientsHostTheUrlNamesThoseWithinTheLatencyWindow() {
+  void urlNamesMongosWithinLatencyWindow() {
     assertThat(url("atlas-3-region")).isEqualTo("mongodb://127.28.1.1:27017");
     assertThat(url("two-near-mongos")).isEqualTo("mongodb://127.29.2.1:27017,127.29.3.1:27017");
   }
@@ -106,7 +106,7 @@ class TopologyTest {
   }
 
   @Test
-  void serversHideBehindLinksOnlyWhereThereIsADistance() {
+  void linksAreUsedOnlyWithDelays() {
     Topology far = Topology.named("us-2014");
     assertThat(ClusterPlan.of(far, true, false).all()).allMatch(server -> server.isBehindLink());
     Topology near = Topology.named("single-host");
@@ -114,7 +114,7 @@ class TopologyTest {
   }
 
   @Test
-  void aRealMongosKeepsItsPortBehindALink() {
+  void realMongosKeepsPortBehindLink() {
     ClusterPlan plan = ClusterPlan.of(Topology.named("us-2014"), true, true);
     assertThat(plan.routers())
         .allSatisfy(

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class BatchMeansTest {
 
   @Test
-  void isTheHalfWidthOfStudentsIntervalInTheMean() {
+  void errorIsRelativeHalfWidthOfStudentInterval() {
     // Mean 100, standard deviation sqrt(10), t 2.776 with 4 degrees of freedom.
     BatchMeans means = BatchMeans.of(List.of(96L, 98L, 100L, 102L, 104L));
 
@@ -20,7 +20,7 @@ class BatchMeansTest {
   }
 
   @Test
-  void manyWindowsComeNearTheNormalDistribution() {
+  void manyWindowsApproachNormalDistribution() {
     List<Long> counts = new ArrayList<>();
     for (int i = 0; i < 1_000; i++) {
       counts.add(i % 2 == 0 ? 90L : 110L);
@@ -31,7 +31,7 @@ class BatchMeansTest {
   }
 
   @Test
-  void littleTellsNothing() {
+  void errorIsInfiniteForTooLittleData() {
     assertThat(BatchMeans.of(List.of()).error()).isInfinite();
     assertThat(BatchMeans.of(List.of(7L)).error()).isInfinite();
     assertThat(BatchMeans.of(List.of(0L, 0L)).error()).isInfinite();
@@ -39,7 +39,7 @@ class BatchMeansTest {
 
   /** The interval contains the true mean in 95 % of the cases. */
   @Test
-  void theIntervalHoldsTheMeanInNineteenOfTwentyRuns() {
+  void intervalContainsMeanInNineteenOfTwentyRuns() {
     Random random = new Random(15);
     int held = 0;
     for (int run = 0; run < 2_000; run++) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BindingOptionsTest {
 
   @Test
-  void withoutPropertiesItIsUpstreamsDefault() {
+  void hasDefaultsOfUpstream() {
     BindingOptions options = options();
 
     assertThat(options.url().getConnectionString()).isEqualTo("mongodb://localhost:27017/ycsb?w=1");
@@ -30,7 +30,7 @@ class BindingOptionsTest {
   }
 
   @Test
-  void everyPropertyIsRead() {
+  void readsEveryProperty() {
     BindingOptions options =
         options(
             "mongodb.url", "mongodb://a:1,b:2/shop",
@@ -56,7 +56,7 @@ class BindingOptionsTest {
     "mongodb://h/shop, shop",
     "mongodb://h/shop.table, shop"
   })
-  void theDatabaseIsTheUrlsUnlessThatIsNone(String url, String database) {
+  void readsDatabaseFromUrl(String url, String database) {
     assertThat(options("mongodb.url", url).database()).isEqualTo(database);
   }
 
@@ -78,7 +78,7 @@ class BindingOptionsTest {
   }
 
   @Test
-  void deprecatedJournaledAsksForTheJournal() {
+  void deprecatedJournaledSetsJournal() {
     assertThat(
             options("mongodb.writeConcern", "journaled")
                 .clientSettings()
@@ -97,7 +97,7 @@ class BindingOptionsTest {
   }
 
   @Test
-  void theUrlsOptionsWinOverDeprecatedProperties() {
+  void urlOptionsOverrideDeprecatedProperties() {
     MongoClientSettings settings =
         options(
                 "mongodb.url",
@@ -116,13 +116,13 @@ class BindingOptionsTest {
   }
 
   @Test
-  void theDefaultUrlsWriteConcernYieldsToTheDeprecatedProperty() {
+  void deprecatedWriteConcernOverridesDefaultUrl() {
     assertThat(options("mongodb.writeConcern", "majority").clientSettings().getWriteConcern())
         .isEqualTo(WriteConcern.MAJORITY);
   }
 
   @Test
-  void connectionsWinOverTheUrlAndTheDeprecatedProperty() {
+  void connectionsOverrideUrlAndDeprecatedProperty() {
     assertThat(
             options(
                     "mongodb.url", "mongodb://h/?maxPoolSize=7",
@@ -155,7 +155,7 @@ class BindingOptionsTest {
     "onehop.warmup, -1",
     "onehop.warmup, 2s"
   })
-  void aWrongValueIsRefusedInOneLineThatNamesTheProperty(String name, String value) {
+  void rejectsWrongValueWithPropertyName(String name, String value) {
     assertThatThrownBy(() -> options(name, value))
         .isInstanceOf(InvalidPropertyException.class)
         .message()
@@ -165,19 +165,19 @@ class BindingOptionsTest {
 
   @ParameterizedTest
   @CsvSource({"mongodb.urll", "onehop.conections"})
-  void aMisspeltPropertyIsRefused(String name) {
+  void rejectsMisspeltProperty(String name) {
     assertThatThrownBy(() -> options(name, "1"))
         .isInstanceOf(InvalidPropertyException.class)
         .hasMessageContaining("unknown property " + name);
   }
 
   @Test
-  void propertiesOfYcsbItselfAreNoneOfOurs() {
+  void ignoresPropertiesOfYcsb() {
     assertThat(options("recordcount", "5", "db", "x").batchSize()).isEqualTo(1);
   }
 
   @Test
-  void fewerConnectionsThanTheUrlsMinimumAreRefused() {
+  void rejectsFewerConnectionsThanMinimum() {
     assertThatThrownBy(
             () -> options("mongodb.url", "mongodb://h/?minPoolSize=8", "onehop.connections", "5"))
         .isInstanceOf(InvalidPropertyException.class)

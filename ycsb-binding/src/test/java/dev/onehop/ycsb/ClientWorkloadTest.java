@@ -27,7 +27,7 @@ class ClientWorkloadTest {
   }
 
   @Test
-  void loadedRecordsAreForAllAndInsertedOnesForOne() throws Exception {
+  void clientsShareLoadedKeysAndInsertDifferentKeys() throws Exception {
     Set<String> inserted = new HashSet<>();
     for (int index = 0; index < CLIENTS; index++) {
       ClientWorkload workload = client(index);

@@ -28,26 +28,26 @@ class CommonStartTest {
         store, new ClientShare(index, of, run), Duration.ofMillis(of == 9 ? 300 : 30_000));
   }
 
-  private DocumentStore counting(CountDownLatch looks) {
+  private DocumentStore counting(CountDownLatch polls) {
     return new Delegating(store) {
       @Override
       public Mono<List<BsonDocument>> findOrdered(
           String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
-        looks.countDown();
+        polls.countDown();
         return super.findOrdered(collection, filter, projection, limit);
       }
     };
   }
 
   @Test
-  void noClientStartsBeforeTheLastIsReadyAndNothingIsLeftInTheCluster() throws Exception {
-    CountDownLatch looks = new CountDownLatch(4);
-    CommonStart first = client(counting(looks), 0, 2, "run");
+  void clientsStartTogetherAndLeaveNoDocuments() throws Exception {
+    CountDownLatch polls = new CountDownLatch(4);
+    CommonStart first = client(counting(polls), 0, 2, "run");
     CommonStart last = client(1, 2, "run");
     // The document of another run, whose name begins with the same characters.
     CompletableFuture<Void> others = CompletableFuture.runAsync(client(0, 2, "run-2")::await);
     CompletableFuture<Void> waiting = CompletableFuture.runAsync(first::await);
-    assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(polls.await(20, TimeUnit.SECONDS)).isTrue();
     assertThat(waiting).isNotDone();
 
     last.await();
@@ -65,7 +65,7 @@ class CommonStartTest {
   }
 
   @Test
-  void whoIsMissingIsSaid() {
+  void reportsMissingClients() {
     assertThatThrownBy(client(0, 9, "run")::await)
         .hasMessage("only 1 of 9 clients were ready within 0 s");
   }
@@ -77,7 +77,7 @@ class CommonStartTest {
         + " 'onehop.client must be a whole number from 0 to 2147483647, not \"-1\"'",
     "onehop.client=0, 'onehop.client, onehop.clients and onehop.start must be given together'"
   })
-  void aShareThatIsNoneIsSaid(String given, String message) {
+  void rejectsInvalidShare(String given, String message) {
     Properties properties = new Properties();
     for (String pair : given.split(" ", -1)) {
       properties.setProperty(pair.split("=", -1)[0], pair.split("=", -1)[1]);

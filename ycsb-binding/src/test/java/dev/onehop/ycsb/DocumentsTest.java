@@ -18,7 +18,7 @@ class DocumentsTest {
   private static final byte[] ALL_BYTES = {0, 1, 127, -128, -1};
 
   @Test
-  void aRecordIsItsKeyAndBinaryFieldsAsUpstreamWritesThem() {
+  void recordHasFormatOfUpstream() {
     BsonDocument record =
         Documents.record("user1", Map.of("field0", new ByteArrayByteIterator(ALL_BYTES)));
 
@@ -31,7 +31,7 @@ class DocumentsTest {
   }
 
   @Test
-  void whatIsReadIsWhatWasWritten() {
+  void readsWrittenValues() {
     Map<String, ByteIterator> values =
         Map.of(
             "field0", new ByteArrayByteIterator(ALL_BYTES),
@@ -48,7 +48,7 @@ class DocumentsTest {
   }
 
   @Test
-  void anUpdateSetsItsFieldsAndLeavesTheKey() {
+  void updateSetsOnlyItsFields() {
     assertThat(Documents.set(Map.of("field3", new ByteArrayByteIterator(ALL_BYTES))))
         .isEqualTo(new BsonDocument("$set", new BsonDocument("field3", new BsonBinary(ALL_BYTES))));
   }
@@ -66,7 +66,7 @@ class DocumentsTest {
   }
 
   @Test
-  void aScanStartsAtItsKey() {
+  void scanStartsAtKey() {
     assertThat(Documents.fromKey("user5")).isEqualTo(BsonDocument.parse("{_id: {$gte: 'user5'}}"));
   }
 }

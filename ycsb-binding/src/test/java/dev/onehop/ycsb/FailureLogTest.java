@@ -11,7 +11,7 @@ import site.ycsb.Status;
 class FailureLogTest {
 
   @Test
-  void eachKindOfFailureIsToldOnce() {
+  void printsEachKindOfFailureOnce() {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     FailureLog log = new FailureLog(new PrintStream(out, true, StandardCharsets.UTF_8));
 

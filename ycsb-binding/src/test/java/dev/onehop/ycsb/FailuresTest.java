@@ -27,20 +27,20 @@ class FailuresTest {
   private static final String OPTIONS = "/ycsb?serverSelectionTimeoutMS=2000";
 
   @Test
-  void aRefusedConnectionIsReportedAsTheOperatingSystemReportsIt() {
+  void reportsRefusedConnectionLikeOperatingSystem() {
     // Port 1 (tcpmux) has had no server for decades.
     assertThat(connecting("mongodb://user:secret@127.0.0.1:1" + OPTIONS))
         .isEqualTo("cannot use 127.0.0.1:1 (mongodb.url): Connection refused");
   }
 
   @Test
-  void anUnknownHostIsToldByName() {
+  void reportsNameOfUnknownHost() {
     assertThat(connecting("mongodb://nohost.invalid:27017" + OPTIONS))
         .startsWith("cannot use nohost.invalid:27017 (mongodb.url): unknown host nohost.invalid");
   }
 
   @Test
-  void refusedCredentialsAreToldWithoutThem() {
+  void reportsRefusedCredentialsWithoutPassword() {
     MongoException refusal =
         new MongoCommandException(
             BsonDocument.parse(
@@ -60,7 +60,7 @@ class FailuresTest {
   }
 
   @Test
-  void ofABulksFailuresTheFirstIsTold() {
+  void reportsFirstFailureOfBulkWrite() {
     BulkWriteError error = new BulkWriteError(11000, "duplicate key", new BsonDocument(), 0);
     BulkWriteError other = new BulkWriteError(2, "bad value", new BsonDocument(), 1);
 
@@ -76,7 +76,7 @@ class FailuresTest {
   }
 
   @Test
-  void aWritesFailureIsTheServersMessage() {
+  void reportsServerMessageOfFailedWrite() {
     assertThat(
             Failures.oneLine(
                 new MongoWriteException(

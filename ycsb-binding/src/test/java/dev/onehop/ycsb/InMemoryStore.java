@@ -146,9 +146,9 @@ final class InMemoryStore implements DocumentStore {
     Mono<T> answer =
         Mono.fromCallable(
             () -> {
-              RuntimeException asked = failure;
-              if (asked != null) {
-                throw asked;
+              RuntimeException current = failure;
+              if (current != null) {
+                throw current;
               }
               return body.call();
             });

@@ -20,7 +20,7 @@ class InsertBatchTest {
   private final InsertBatch batch = new InsertBatch(store, 3, false);
 
   @Test
-  void aFullBatchIsSentAtOnce() {
+  void fullBatchIsSentImmediately() {
     assertThat(batch.add("t", Documents.withKey("a"))).isFalse();
     assertThat(batch.add("t", Documents.withKey("b"))).isFalse();
     assertThat(store.bulkSizes).isEmpty();
@@ -33,7 +33,7 @@ class InsertBatchTest {
   }
 
   @Test
-  void flushSendsWhatIsPendingOnce() {
+  void flushSendsPendingDocumentsOnce() {
     batch.add("t", Documents.withKey("a"));
 
     batch.flush();
@@ -43,7 +43,7 @@ class InsertBatchTest {
   }
 
   @Test
-  void aBatchIsForOneCollection() {
+  void newCollectionStartsNewBatch() {
     batch.add("t", Documents.withKey("a"));
     batch.add("other", Documents.withKey("b"));
     batch.flush();
@@ -53,7 +53,7 @@ class InsertBatchTest {
   }
 
   @Test
-  void anUpsertingBatchReplacesWhatIsThere() {
+  void upsertReplacesExistingDocuments() {
     store.insert("t", Documents.withKey("a").append("old", BsonBoolean.TRUE));
     InsertBatch upserting = new InsertBatch(store, 2, true);
 
@@ -65,7 +65,7 @@ class InsertBatchTest {
   }
 
   @Test
-  void aBatchThatCannotBeSentLosesAllItsDocuments() {
+  void failedBatchLosesAllDocuments() {
     batch.add("t", Documents.withKey("a"));
     batch.add("t", Documents.withKey("b"));
     MongoTimeoutException failure = new MongoTimeoutException("no server");
@@ -81,7 +81,7 @@ class InsertBatchTest {
   }
 
   @Test
-  void onlyTheDocumentsThatTheServerRefusedAreLost() {
+  void onlyRefusedDocumentsAreLost() {
     batch.add("t", Documents.withKey("a"));
     batch.add("t", Documents.withKey("b"));
     store.failure =

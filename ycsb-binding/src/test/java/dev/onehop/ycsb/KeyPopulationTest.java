@@ -45,7 +45,7 @@ class KeyPopulationTest {
   }
 
   @Test
-  void keysAreThoseThatYcsbInserts() throws Exception {
+  void hasKeysThatYcsbInserts() throws Exception {
     assertSameKeys(Map.of("recordcount", "500"));
     assertSameKeys(Map.of("recordcount", "500", "insertorder", "ordered"));
     assertSameKeys(Map.of("recordcount", "50", "insertorder", "ordered", "zeropadding", "12"));
@@ -53,7 +53,7 @@ class KeyPopulationTest {
   }
 
   @Test
-  void insertStartShiftsThePopulation() throws Exception {
+  void insertStartShiftsKeys() throws Exception {
     // The bench's properties for 100 records from number 1000 on.
     Map<String, String> properties =
         Map.of("recordcount", "1100", "insertstart", "1000", "insertcount", "100");
@@ -61,7 +61,7 @@ class KeyPopulationTest {
   }
 
   @Test
-  void splitPointsHalveAndThirdThePopulation() {
+  void splitPointsDivideKeysEvenly() {
     KeyPopulation population = KeyPopulation.of(Map.of("recordcount", "9000"));
     List<String> points = population.splitPoints(12);
     assertThat(points).hasSize(11).isSorted();
@@ -74,13 +74,13 @@ class KeyPopulationTest {
   }
 
   @Test
-  void fewerRecordsThanRangesGiveFewerSplitPoints() {
+  void fewRecordsHaveFewerSplitPoints() {
     assertThat(KeyPopulation.of(Map.of("recordcount", "2")).splitPoints(12)).hasSize(1);
     assertThat(KeyPopulation.of(Map.of("recordcount", "1")).splitPoints(12)).isEmpty();
   }
 
   @Test
-  void nonsenseIsRefused() {
+  void rejectsInvalidProperties() {
     assertThatThrownBy(() -> KeyPopulation.of(Map.of("recordcount", "many")))
         .isInstanceOf(InvalidPropertyException.class)
         .hasMessageContaining("recordcount is 'many'");

@@ -27,7 +27,7 @@ class LauncherArgumentsTest {
   }
 
   @Test
-  void propertiesGivenSinglyWinOverFilesWhereverTheyStand() throws IOException {
+  void singlePropertiesOverrideFiles() throws IOException {
     Path second = Files.writeString(folder.resolve("second"), "recordcount=11\ntarget=7\n");
 
     LauncherArguments arguments =
@@ -44,19 +44,19 @@ class LauncherArgumentsTest {
   }
 
   @Test
-  void ycsbIsToldThePhase() {
+  void passesPhaseToYcsb() {
     assertThat(parse("load -P " + file).forYcsb()).containsExactly("-P", file, "-load");
     assertThat(parse("run -P " + file).forYcsb()).containsExactly("-P", file, "-t");
   }
 
   @Test
-  void theShellNeedsNoWorkloadAndBatchesNothing() {
+  void shellNeedsNoWorkloadAndDisablesBatches() {
     assertThat(parse("shell -p mongodb.batchsize=50").forYcsb())
         .endsWith("-p", "mongodb.batchsize=1");
   }
 
   @Test
-  void aPropertyMayHoldAnEqualsSign() {
+  void propertyValueCanContainEqualsSign() {
     assertThat(parse("run -P " + file + " -p mongodb.url=mongodb://h/?w=1").properties())
         .containsEntry("mongodb.url", "mongodb://h/?w=1");
   }
@@ -81,7 +81,7 @@ class LauncherArgumentsTest {
         "run -P FILE -p maxexecutiontime=1m",
         "run -P FILE.gone"
       })
-  void whatYcsbCouldNotRunIsRefusedInOneLine(String line) {
+  void rejectsInvalidArgumentsInOneLine(String line) {
     assertThatThrownBy(() -> parse(line.replace("FILE", file)))
         .isInstanceOf(InvalidPropertyException.class)
         .message()

@@ -20,7 +20,7 @@ class LauncherProcessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"load", "run", "shell"})
-  void anUnreachableClusterIsOneLineAndExitCode1(String command) throws Exception {
+  void unreachableClusterPrintsOneLineAndExits1(String command) throws Exception {
     EndedProcess ended =
         java(
             "dev.onehop.ycsb.Launcher",
@@ -37,7 +37,7 @@ class LauncherProcessTest {
   }
 
   @Test
-  void aWrongPropertyIsOneLineAndExitCode2() throws Exception {
+  void wrongPropertyPrintsOneLineAndExits2() throws Exception {
     EndedProcess ended =
         java(
             "dev.onehop.ycsb.Launcher",
@@ -56,7 +56,7 @@ class LauncherProcessTest {
   }
 
   @Test
-  void beneathAnUnmodifiedYcsbTooItIsOneLineOfOursAndExitCode1() throws Exception {
+  void unmodifiedYcsbPrintsOneLineAndExits1() throws Exception {
     EndedProcess ended =
         java(
             "site.ycsb.Client",
@@ -78,7 +78,7 @@ class LauncherProcessTest {
   }
 
   @Test
-  void anotherBindingsExitCodeIsItsOwn() throws Exception {
+  void keepsExitCodeOfOtherBinding() throws Exception {
     EndedProcess ended =
         java(
             "dev.onehop.ycsb.Launcher",

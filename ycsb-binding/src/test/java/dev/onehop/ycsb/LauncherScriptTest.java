@@ -30,7 +30,7 @@ class LauncherScriptTest {
         "run legacy -cp | -cp needs a value",
         "run legacy -jvm-args | -jvm-args needs a value",
       })
-  void aMistakeIsOneLineAndExitCode2(String line, String message) throws Exception {
+  void wrongArgumentsPrintOneLineAndExit2(String line, String message) throws Exception {
     EndedProcess ended = ycsb(line.split(" "));
 
     assertThat(ended.exitCode()).isEqualTo(2);
@@ -38,7 +38,7 @@ class LauncherScriptTest {
   }
 
   @Test
-  void withoutArgumentsItExplainsItself() throws Exception {
+  void printsHelpWithoutArguments() throws Exception {
     EndedProcess ended = ycsb();
 
     assertThat(ended.exitCode()).isEqualTo(2);
@@ -48,7 +48,7 @@ class LauncherScriptTest {
   }
 
   @Test
-  void helpIsNoMistake() throws Exception {
+  void helpExits0() throws Exception {
     assertThat(ycsb("--help").exitCode()).isZero();
     assertThat(ycsb("run", "legacy", "--help").exitCode()).isZero();
   }

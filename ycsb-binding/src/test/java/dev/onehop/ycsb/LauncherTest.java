@@ -9,13 +9,13 @@ class LauncherTest {
   private final RunTotals run = new RunTotals("async");
 
   @Test
-  void aRunThatNeverStartedIsAProblem() {
+  void unstartedRunIsProblem() {
     assertThat(Launcher.problemOf(List.of()))
         .hasValueSatisfying(problem -> assertThat(problem).contains("interrupted"));
   }
 
   @Test
-  void aThreadThatNeverFinishedIsAProblem() {
+  void unfinishedThreadIsProblem() {
     run.threadStarts();
     run.threadStarts();
     run.threadFinishes(new Tally());
@@ -25,14 +25,14 @@ class LauncherTest {
   }
 
   @Test
-  void failedOperationsAreAProblem() {
+  void failedOperationsAreProblem() {
     finish(true, true, false);
 
     assertThat(Launcher.problemOf(List.of(run))).hasValue("1 of 3 operations failed");
   }
 
   @Test
-  void otherwiseThereIsNone() {
+  void successfulRunHasNoProblem() {
     finish(true, true);
 
     assertThat(Launcher.problemOf(List.of(run))).isEmpty();

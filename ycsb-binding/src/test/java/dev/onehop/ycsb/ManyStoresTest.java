@@ -19,7 +19,7 @@ class ManyStoresTest {
   }
 
   @Test
-  void clientsTakeTurnsOfSomeOperations() {
+  void clientsAlternateAfterSomeOperations() {
     DocumentStore all = ManyStores.open(3, 2, this::open);
     for (int i = 0; i < 8; i++) {
       all.findOne("usertable", Documents.withKey("a"), null).block();
@@ -33,7 +33,7 @@ class ManyStoresTest {
   }
 
   @Test
-  void thoseThatWereOpenedAreClosedIfOneCannotBe() {
+  void closesOpenStoresAfterFailure() {
     assertThatThrownBy(() -> ManyStores.open(4, 1, this::open)).hasMessage("no more");
 
     assertThat(opened).hasSize(3).allMatch(store -> store.closes.get() == 1);

@@ -30,7 +30,7 @@ class MeasuredWorkloadTest {
   }
 
   @Test
-  void runsTheOtherWorkloadUntilTheTimeIsOver() throws Exception {
+  void runsOtherWorkloadUntilTimeIsOver() throws Exception {
     Path summary = folder.resolve("summary.json");
     properties.setProperty(BindingOptions.SUMMARY, summary.toString());
     properties.setProperty(RunLength.DURATION, "2500");
@@ -48,7 +48,7 @@ class MeasuredWorkloadTest {
   }
 
   @Test
-  void aWorkloadThatIsNoneIsRefused() {
+  void rejectsInvalidWorkloadClass() {
     properties.setProperty(MeasuredWorkload.WORKLOAD, "java.lang.String");
 
     assertThatThrownBy(this::workload)

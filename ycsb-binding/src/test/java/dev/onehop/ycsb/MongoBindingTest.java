@@ -33,7 +33,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void operationsDoWhatTheySay() throws DBException {
+  void executesOperations() throws DBException {
     MongoBinding binding = binding();
     for (int i = 0; i < 5; i++) {
       assertThat(binding.insert(TABLE, "user" + i, values("a" + i, "b" + i))).isSameAs(Status.OK);
@@ -51,7 +51,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void whatIsNotThereIsNotFound() throws DBException {
+  void missingRecordsAreNotFound() throws DBException {
     MongoBinding binding = binding();
 
     assertThat(binding.read(TABLE, "user1", null, new HashMap<>())).isSameAs(Status.NOT_FOUND);
@@ -62,7 +62,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aFailureIsAStatusAndNeverAnException() throws DBException {
+  void returnsStatusForFailure() throws DBException {
     MongoBinding binding = binding();
     store.failure = new MongoTimeoutException("gone");
 
@@ -77,7 +77,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void anUpsertReplacesTheWholeRecord() throws DBException {
+  void upsertReplacesWholeRecord() throws DBException {
     MongoBinding binding = binding("mongodb.upsert", "true");
     binding.insert(TABLE, "user1", values("a", "b"));
 
@@ -89,7 +89,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aPendingBatchIsWrittenBeforeTheClientCloses() throws DBException {
+  void cleanupWritesPendingBatch() throws DBException {
     MongoBinding binding = binding("mongodb.batchsize", "2");
 
     assertThat(binding.insert(TABLE, "user1", values("a", "b"))).isSameAs(Status.BATCHED_OK);
@@ -103,7 +103,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aPendingBatchThatFailsIsToldAndCounted(@TempDir Path folder) throws Exception {
+  void reportsAndCountsFailedPendingBatch(@TempDir Path folder) throws Exception {
     Path summary = folder.resolve("summary.json");
     MongoBinding binding = binding("mongodb.batchsize", "10", "onehop.summary", summary.toString());
     binding.insert(TABLE, "user1", values("a", "b"));
@@ -120,7 +120,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void eachDocumentOfAFailedBatchIsAnErrorOnce(@TempDir Path folder) throws Exception {
+  void countsEachDocumentOfFailedBatchOnce(@TempDir Path folder) throws Exception {
     Path summary = folder.resolve("summary.json");
     MongoBinding binding = binding("mongodb.batchsize", "3", "onehop.summary", summary.toString());
     binding.insert(TABLE, "user1", values("a", "b"));
@@ -135,7 +135,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void theSummaryCountsWhatYcsbCounts(@TempDir Path folder) throws Exception {
+  void summaryCountsLikeYcsb(@TempDir Path folder) throws Exception {
     Path summary = folder.resolve("summary.json");
     MongoBinding binding = binding("onehop.summary", summary.toString(), "onehop.warmup", "1");
     binding.insert(TABLE, "user1", values("a", "b"));
@@ -149,7 +149,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void withoutWarmupNothingRunsBeforeTheFirstOperation(@TempDir Path folder) throws Exception {
+  void hasNoWarmupByDefault(@TempDir Path folder) throws Exception {
     Path summary = folder.resolve("summary.json");
     MongoBinding binding = binding("onehop.summary", summary.toString());
     binding.cleanup();
@@ -158,7 +158,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aFailingInitSaysWhyAndLeavesNothingOpen() {
+  void failedInitReportsReasonAndClosesStore() {
     store.failure = new MongoTimeoutException("no server");
 
     assertThatThrownBy(this::binding)
@@ -168,7 +168,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aFailingWarmupIsAFailingInit() {
+  void failedWarmupFailsInit() {
     assertThatThrownBy(() -> binding("onehop.warmup", "60000", "recordcount", "many"))
         .isInstanceOf(DBException.class)
         .hasMessageContaining("recordcount is 'many'");
@@ -176,7 +176,7 @@ class MongoBindingTest {
   }
 
   @Test
-  void aWrongPropertyIsAFailingInit() {
+  void wrongPropertyFailsInit() {
     assertThatThrownBy(() -> binding("mongodb.batchsize", "-3"))
         .isInstanceOf(DBException.class)
         .hasMessageContaining("mongodb.batchsize must be a whole number");

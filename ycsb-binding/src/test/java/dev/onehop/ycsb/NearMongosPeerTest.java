@@ -32,7 +32,7 @@ class NearMongosPeerTest {
   }
 
   @Test
-  void takesTheOneNearestMongosThatAnswers() {
+  void selectsNearestReachableMongos() {
     ServerDescription near = mongos("near", 4, true);
 
     assertThat(select(mongos("far", 60, true), near, mongos("nearer", 1, false)))

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -43,12 +44,10 @@ class OpenLoopTest {
     properties.setProperty(Client.RECORD_COUNT_PROPERTY, String.valueOf(RECORDS));
     properties.setProperty(CoreWorkload.FIELD_COUNT_PROPERTY, "1");
     KeyPopulation keys =
-        KeyPopulation.of(java.util.Map.of(Client.RECORD_COUNT_PROPERTY, String.valueOf(RECORDS)));
+        KeyPopulation.of(Map.of(Client.RECORD_COUNT_PROPERTY, String.valueOf(RECORDS)));
     for (int i = 0; i < RECORDS; i++) {
       ByteIterator value = new StringByteIterator("v");
-      store
-          .insert("usertable", Documents.record(keys.key(i), java.util.Map.of("field0", value)))
-          .block();
+      store.insert("usertable", Documents.record(keys.key(i), Map.of("field0", value))).block();
     }
   }
 
@@ -57,7 +56,7 @@ class OpenLoopTest {
    * one.
    */
   @Test
-  void aServerThatPausesForASecondShowsInThePercentilesOfIntendedTime() throws Exception {
+  void pauseShowsInIntendedLatencies() throws Exception {
     proportions("1", "0", "0");
     long begin = System.nanoTime();
     DocumentStore pausing =
@@ -89,7 +88,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void waitingForAThreadOfTheSynchronousDriverCounts() throws Exception {
+  void intendedLatencyIncludesWaitForThread() throws Exception {
     proportions("1", "0", "0");
     store.delay = Duration.ofMillis(50);
     DocumentStore slow =
@@ -119,7 +118,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void whatIsNotAnsweredByTheEndCountsAsFailed() throws Exception {
+  void unansweredOperationsCountAsFailed() throws Exception {
     proportions("1", "0", "0");
     DocumentStore silent =
         new Delegating(store) {
@@ -140,7 +139,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void whatFoundNoThreadByTheEndWasNotIssued() throws Exception {
+  void operationsWithoutThreadAreNotIssued() throws Exception {
     proportions("1", "0", "0");
     CountDownLatch released = new CountDownLatch(1);
     DocumentStore stuck =
@@ -165,7 +164,7 @@ class OpenLoopTest {
    * reply.
    */
   @Test
-  void aRecordIsNotReadBeforeItsInsertIsAnswered() throws Exception {
+  void recordIsNotReadBeforeInsertReply() throws Exception {
     proportions("0.5", "0", "0.5");
     properties.setProperty(CoreWorkload.REQUEST_DISTRIBUTION_PROPERTY, "latest");
     store.delay = Duration.ofMillis(100);
@@ -178,7 +177,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void theRateIsKeptWithPoissonArrivals() throws Exception {
+  void keepsRateWithPoissonArrivals() throws Exception {
     proportions("0.5", "0.5", "0");
 
     OpenLoop loop =
@@ -205,7 +204,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void theFileHasTheLatenciesOfEachSecond() throws Exception {
+  void writesLatenciesOfEachSecond() throws Exception {
     proportions("1", "0", "0");
     Path file = folder.resolve("latencies.hlog");
 
@@ -217,7 +216,7 @@ class OpenLoopTest {
   }
 
   @Test
-  void aBurstHasOneIntendedTimeAndTheRateIsKept() throws Exception {
+  void keepsRateWithBursts() throws Exception {
     proportions("1", "0", "0");
     OpenLoopOptions bursts =
         new OpenLoopOptions(

@@ -20,7 +20,7 @@ class RunLengthTest {
   }
 
   @Test
-  void timeCountsFromTheFirstOperationOn() {
+  void timeStartsAtFirstOperation() {
     RunLength length = length(Duration.ofMillis(150), null, 10);
     pass(200);
 
@@ -32,7 +32,7 @@ class RunLengthTest {
   }
 
   @Test
-  void withoutALimitItNeverEnds() {
+  void neverEndsWithoutLimit() {
     RunLength length = length(null, null, 1);
     for (int i = 0; i < 100; i++) {
       assertThat(length.isOver()).isFalse();
@@ -41,7 +41,7 @@ class RunLengthTest {
   }
 
   @Test
-  void itEndsWhenTheErrorIsSmallEnough() {
+  void endsWhenErrorIsSmallEnough() {
     // One operation in each window.
     RunLength length = length(null, 0.5, 5);
     int operations = 0;
@@ -58,7 +58,7 @@ class RunLengthTest {
   }
 
   @Test
-  void aPauseIsWindowsWithoutOperations() {
+  void pauseCountsAsEmptyWindows() {
     RunLength length = length(null, 0.01, 3);
     assertThat(length.isOver()).isFalse();
     for (int i = 0; i < 3; i++) {

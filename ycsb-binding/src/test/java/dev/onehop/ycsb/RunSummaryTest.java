@@ -31,7 +31,7 @@ class RunSummaryTest {
           null);
 
   @Test
-  void theFileIsPlainJson(@TempDir Path folder) throws IOException {
+  void writesPlainJson(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("new/folder/summary.json");
 
     SUMMARY.writeTo(file);
@@ -67,7 +67,7 @@ class RunSummaryTest {
    * the driver's version at build time.
    */
   @Test
-  void theDriverIsTheOneThatRuns() throws IOException {
+  void reportsDriverVersionAtRuntime() throws IOException {
     String path = RunSummary.class.getName().replace('.', '/') + ".class";
     try (InputStream compiled =
         Objects.requireNonNull(RunSummary.class.getClassLoader().getResourceAsStream(path))) {
@@ -85,7 +85,7 @@ class RunSummaryTest {
   }
 
   @Test
-  void anEarlierFileIsReplaced(@TempDir Path folder) throws IOException {
+  void replacesEarlierFile(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("summary.json"), "x".repeat(10_000));
 
     SUMMARY.writeTo(file);

@@ -9,7 +9,7 @@ class RunTotalsTest {
   private final RunTotals totals = new RunTotals("async");
 
   @Test
-  void theMeasuredTimeIsFromTheFirstStartToTheLastEnd() {
+  void measuresFromFirstStartToLastEnd() {
     finish(tally(100, 200));
     finish(tally(50, 120));
     finish(tally(70, 1_000_000_050L));
@@ -23,7 +23,7 @@ class RunTotalsTest {
   }
 
   @Test
-  void timesMayOverflow() {
+  void timesCanOverflow() {
     finish(tally(Long.MAX_VALUE - 10, Long.MIN_VALUE + 10));
     finish(tally(Long.MIN_VALUE, Long.MIN_VALUE + 20));
 
@@ -32,7 +32,7 @@ class RunTotalsTest {
   }
 
   @Test
-  void aThreadWithoutOperationsDoesNotMoveTheTimes() {
+  void idleThreadDoesNotChangeTimes() {
     finish(tally(-200, -100));
     finish(new Tally());
 
@@ -41,7 +41,7 @@ class RunTotalsTest {
   }
 
   @Test
-  void countsAreSums() {
+  void addsCountsOfThreads() {
     Tally failing = new Tally();
     failing.warmupOperations(1);
     failing.operation(1, 2, false);
@@ -64,7 +64,7 @@ class RunTotalsTest {
   }
 
   @Test
-  void aBatchWrittenAtTheEndIsPartOfTheMeasuredTime() {
+  void measuredTimeIncludesLastBatch() {
     Tally tally = tally(100, 200);
     tally.batchWritten(500);
     finish(tally);
@@ -73,7 +73,7 @@ class RunTotalsTest {
   }
 
   @Test
-  void aRunIsCompleteWhenEveryThreadThatStartedHasFinished() {
+  void isCompleteWhenAllThreadsHaveFinished() {
     totals.threadStarts();
     totals.threadStarts();
     totals.threadFinishes(new Tally());

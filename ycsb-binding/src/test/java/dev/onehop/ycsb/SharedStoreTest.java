@@ -41,7 +41,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void allThreadsShareOneClientWhichTheLastCloses() {
+  void lastThreadClosesSharedClient() {
     SharedStore first = acquire(options());
     SharedStore second = acquire(options());
 
@@ -56,7 +56,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void afterTheLastThreadTheNextOpensAgain() {
+  void opensAgainAfterLastThread() {
     acquire(options()).release(new Tally());
     acquire(options()).release(new Tally());
 
@@ -65,7 +65,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aClientThatDoesNotAnswerIsClosed() {
+  void closesClientThatDoesNotReply() {
     store.failure = new MongoTimeoutException("no server");
 
     assertThatThrownBy(() -> acquire(options())).isSameAs(store.failure);
@@ -73,7 +73,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void afterAFailureTheNextThreadTriesAgain() {
+  void nextThreadRetriesAfterFailure() {
     store.failure = new MongoTimeoutException("no server");
     assertThatThrownBy(() -> acquire(options())).isSameAs(store.failure);
     store.failure = null;
@@ -86,7 +86,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void threadsThatWaitForTheClientShareItsFailure() throws Exception {
+  void waitingThreadsShareFailure() throws Exception {
     MongoTimeoutException failure = new MongoTimeoutException("no server");
     CountDownLatch opening = new CountDownLatch(1);
     CountDownLatch fail = new CountDownLatch(1);
@@ -134,7 +134,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void theLastThreadWritesTheSummary(@TempDir Path folder) throws Exception {
+  void lastThreadWritesSummary(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("summary.json");
     BindingOptions options = options("onehop.summary", file.toString());
     SharedStore first = acquire(options);
@@ -151,7 +151,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void threadsThatDoNotOverlapAreStillOneRun(@TempDir Path folder) throws Exception {
+  void summaryIncludesEarlierThreads(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("summary.json");
     BindingOptions options = options("onehop.summary", file.toString());
 
@@ -163,7 +163,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void theClientIsClosedAlsoWhenTheSummaryCannotBeWritten(@TempDir Path folder) throws Exception {
+  void closesClientIfSummaryCannotBeWritten(@TempDir Path folder) throws Exception {
     Path inTheWay = Files.createFile(folder.resolve("file"));
     SharedStore shared =
         acquire(options("onehop.summary", inTheWay.resolve("summary.json").toString()));
@@ -173,7 +173,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void allThreadsHaveOneWarmupDeadline() {
+  void threadsShareWarmupDeadline() {
     BindingOptions options = options("onehop.warmup", "60000");
     SharedStore first = acquire(options);
     SharedStore second = acquire(options);

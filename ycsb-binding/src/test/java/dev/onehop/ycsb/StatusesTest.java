@@ -33,11 +33,11 @@ class StatusesTest {
 
   @ParameterizedTest
   @MethodSource
-  void aClusterThatCannotServeNowIsUnavailable(RuntimeException failure) {
+  void clusterFailuresAreUnavailable(RuntimeException failure) {
     assertThat(Statuses.of(failure)).isSameAs(Status.SERVICE_UNAVAILABLE);
   }
 
-  static Stream<RuntimeException> aClusterThatCannotServeNowIsUnavailable() {
+  static Stream<RuntimeException> clusterFailuresAreUnavailable() {
     return Stream.of(
         new MongoTimeoutException("no server, or no connection from the pool"),
         new MongoSocketOpenException("refused", SERVER),
@@ -67,7 +67,7 @@ class StatusesTest {
     "11000, ERROR",
     "1, ERROR"
   })
-  void theServersCodeDecides(int code, String status) {
+  void mapsServerCode(int code, String status) {
     BsonDocument reply =
         new BsonDocument("ok", new BsonInt32(0)).append("code", new BsonInt32(code));
 
@@ -91,7 +91,7 @@ class StatusesTest {
   }
 
   @Test
-  void whatTheDriverWillNotSendIsABadRequest() {
+  void commandsRejectedByDriverAreBadRequests() {
     assertThat(Statuses.of(new IllegalArgumentException("collection name")))
         .isSameAs(Status.BAD_REQUEST);
     assertThat(Statuses.of(new BsonMaximumSizeExceededException("16 MB")))
@@ -99,7 +99,7 @@ class StatusesTest {
   }
 
   @Test
-  void anythingElseIsAnError() {
+  void otherFailuresAreErrors() {
     assertThat(Statuses.of(new MongoClientException("?"))).isSameAs(Status.ERROR);
     assertThat(Statuses.of(new IllegalStateException("?"))).isSameAs(Status.ERROR);
   }

@@ -20,19 +20,19 @@ class WarmupTest {
 
   @ParameterizedTest
   @CsvSource({"hashed, 1", "ordered, 1", "ordered, 8", "hashed, 25"})
-  void itReadsTheKeysThatYcsbWouldName(String insertOrder, String zeroPadding) throws Exception {
+  void readsKeysOfYcsb(String insertOrder, String zeroPadding) throws Exception {
     Properties properties = new Properties();
     properties.setProperty("recordcount", "20");
     properties.setProperty("insertstart", "5");
     properties.setProperty("insertcount", "15");
     properties.setProperty("insertorder", insertOrder);
     properties.setProperty("zeropadding", zeroPadding);
-    Set<String> named = new HashSet<>();
+    Set<String> expected = new HashSet<>();
     Measurements.setProperties(properties); // a workload's constructor needs the properties
     KeyNames workload = new KeyNames();
     workload.init(properties);
     for (long number = 5; number < 20; number++) {
-      named.add(workload.buildKeyName(number));
+      expected.add(workload.buildKeyName(number));
     }
 
     Warmup warmup = new Warmup(store, properties);
@@ -42,12 +42,12 @@ class WarmupTest {
     }
 
     // After 2,000 draws, the probability that one of 15 keys is missing is 1 in 10^58.
-    assertThat(drawn).isEqualTo(named);
+    assertThat(drawn).isEqualTo(expected);
   }
 
   @ParameterizedTest
   @CsvSource({"1, 32", "4, 8", "10, 4", "64, 1"})
-  void someThreadsTakePartEvenIfTheRunHasFewer(String threads, long operations) {
+  void usesExtraThreadsForSmallRun(String threads, long operations) {
     Properties properties = new Properties();
     properties.setProperty("threadcount", threads);
 
@@ -58,7 +58,7 @@ class WarmupTest {
   }
 
   @Test
-  void itWorksUntilTheDeadlineAndMeasuresNothing() {
+  void runsUntilDeadlineWithoutMeasuring() {
     WarmupTime time = WarmupTime.fixed(Duration.ofMillis(20));
 
     new Warmup(store, new Properties()).run(time, tally);
@@ -71,7 +71,7 @@ class WarmupTest {
   }
 
   @Test
-  void itUpdatesNoRecord() {
+  void changesNoRecord() {
     Properties properties = new Properties();
     properties.setProperty("recordcount", "3");
     properties.setProperty("insertorder", "ordered");
@@ -86,7 +86,7 @@ class WarmupTest {
   }
 
   @Test
-  void itOnlyReadsWhereTheWorkloadOnlyReads() {
+  void onlyReadsForReadOnlyWorkload() {
     Properties properties = new Properties();
     properties.setProperty("updateproportion", "0");
 
@@ -97,7 +97,7 @@ class WarmupTest {
   }
 
   @Test
-  void anOperationThatFailsEndsIt() {
+  void failedOperationEndsWarmup() {
     store.failure = new MongoTimeoutException("no server");
 
     assertThatThrownBy(

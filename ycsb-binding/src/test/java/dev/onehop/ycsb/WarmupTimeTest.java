@@ -42,14 +42,14 @@ class WarmupTimeTest {
     "100 118 103, true",
     "100 125 103, false"
   })
-  void theLastThreeWindowsTellWhetherTheRateIsSteady(String windows, boolean steady) {
+  void lastThreeWindowsDecideSteadiness(String windows, boolean steady) {
     List<Long> counts = Arrays.stream(windows.split(" ", -1)).map(Long::valueOf).toList();
 
     assertThat(WarmupTime.isSteady(counts)).isEqualTo(steady);
   }
 
   @Test
-  void aFixedTimeIsNotJudged() {
+  void fixedTimeIgnoresRate() {
     WarmupTime time = WarmupTime.fixed(Duration.ofMillis(500));
     long before = time.endNanos();
     time.operation();
@@ -61,7 +61,7 @@ class WarmupTimeTest {
   }
 
   @Test
-  void aSteadyRateEndsItAfterTheLeastTime() {
+  void steadyRateEndsWarmupAfterMinimumTime() {
     // The rate is steady: each window has one operation, the one that ends it.
     WarmupTime time = untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), () -> 0);
     while (clock.get() - time.hotEndNanos() < 0) {
@@ -75,7 +75,7 @@ class WarmupTimeTest {
   }
 
   @Test
-  void aSteadyRateIsNotEnoughWhileTheCompilersWork() {
+  void continuesWhileCompilersWork() {
     AtomicLong compiled = new AtomicLong();
     WarmupTime time =
         untilSteady(
@@ -93,7 +93,7 @@ class WarmupTimeTest {
   }
 
   @Test
-  void aRateThatRisesIsNotSteadyWhenTheTimeIsOver() {
+  void risingRateIsNotSteady() {
     WarmupTime time = untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), () -> 0);
     List<Integer> sizes = new ArrayList<>();
     while (clock.get() - time.endNanos() < 0) {

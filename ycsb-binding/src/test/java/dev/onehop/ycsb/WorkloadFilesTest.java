@@ -24,7 +24,7 @@ class WorkloadFilesTest {
     "workloade, 0, 0, 0.95, 0.05, 0, zipfian",
     "workloadf, 0.5, 0, 0, 0, 0.5, zipfian"
   })
-  void theFileIsYcsbsWorkloadOfThatName(
+  void matchesWorkloadOfYcsb(
       String name,
       double read,
       double update,

@@ -14,14 +14,18 @@ import dev.onehop.wire.handshake.Handshake;
 import dev.onehop.wire.handshake.HandshakeSettings;
 import dev.onehop.wire.handshake.Mechanism;
 import io.netty.channel.EventLoopGroup;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -36,7 +40,7 @@ class AuthMechanismsTest {
    * application. Threads of a shared pool have such a class loader.
    */
   @Test
-  void theyAreFoundBesideTheConnections() {
+  void findsMechanismsWithOtherContextClassLoader() {
     Thread thread = Thread.currentThread();
     ClassLoader own = thread.getContextClassLoader();
     thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
@@ -80,17 +84,15 @@ class AuthMechanismsTest {
   }
 
   private static byte[] bytes(BsonDocument document) {
-    java.nio.ByteBuffer encoded =
-        new RawBsonDocument(document, new org.bson.codecs.BsonDocumentCodec())
-            .getByteBuffer()
-            .asNIO();
+    ByteBuffer encoded =
+        new RawBsonDocument(document, new BsonDocumentCodec()).getByteBuffer().asNIO();
     byte[] bytes = new byte[encoded.remaining()];
     encoded.get(bytes);
     return bytes;
   }
 
   @Test
-  void theMachinesCallback() {
+  void sendsTokenOfMachineCallback() {
     MongoCredential credential =
         MongoCredential.createOidcCredential(null)
             .withMechanismProperty(
@@ -107,7 +109,7 @@ class AuthMechanismsTest {
   }
 
   @Test
-  void thePersonsCallback() {
+  void sendsTokenOfHumanCallback() {
     MongoCredential credential =
         MongoCredential.createOidcCredential("me")
             .withMechanismProperty(
@@ -128,7 +130,7 @@ class AuthMechanismsTest {
   }
 
   @Test
-  void anIncompleteCredentialIsRefused() {
+  void rejectsIncompleteCredential() {
     assertThatThrownBy(
             () -> new AuthMechanisms().mechanism(MongoCredential.createOidcCredential(null)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -144,7 +146,7 @@ class AuthMechanismsTest {
   }
 
   @Test
-  void theCallbackOfAws() {
+  void signsWithProvidedAwsCredential() {
     Supplier<AwsCredential> supplier = () -> new AwsCredential("id", "key", "token");
     MongoCredential credential =
         MongoCredential.createAwsCredential(null, null)
@@ -166,9 +168,9 @@ class AuthMechanismsTest {
                     new BsonBinary(
                         bytes(
                             BsonDocument.parse("{h: 'sts.amazonaws.com'}")
-                                .append("s", new BsonBinary(java.util.Arrays.copyOf(nonce, 64))))));
+                                .append("s", new BsonBinary(Arrays.copyOf(nonce, 64))))));
               } else {
-                reply.append("done", org.bson.BsonBoolean.TRUE);
+                reply.append("done", BsonBoolean.TRUE);
               }
               return Mono.just(reply);
             })

@@ -29,7 +29,7 @@ class AwsTest {
 
   /** The worked example of the AWS General Reference, "Signature Version 4 signing process". */
   @Test
-  void requestsAreSignedAsAwsDocumentsIt() throws GeneralSecurityException {
+  void signsRequestAsAwsDocuments() throws GeneralSecurityException {
     String request =
         """
         GET
@@ -63,11 +63,11 @@ class AwsTest {
     "sts.eu-west-3.amazonaws.com, eu-west-3",
     "first.second, second"
   })
-  void theRegionIsInTheHostsName(String host, String region) {
+  void readsRegionFromHostName(String host, String region) {
     assertThat(AwsSteps.region(host)).isEqualTo(region);
   }
 
-  private void serverNames(String host) {
+  private void serverSendsHost(String host) {
     connection
         .then("{ok: 1}")
         .then(
@@ -84,8 +84,8 @@ class AwsTest {
   }
 
   @Test
-  void theServerGetsASignedRequest() {
-    serverNames("sts.eu-west-3.amazonaws.com");
+  void sendsSignedRequest() {
+    serverSendsHost("sts.eu-west-3.amazonaws.com");
 
     connection.run(AuthMechanisms.aws(() -> new AwsCredential("AKID", "secret", "a token")));
 
@@ -106,8 +106,8 @@ class AwsTest {
   }
 
   @Test
-  void withoutATokenNoneIsSent() {
-    serverNames("sts.amazonaws.com");
+  void sendsNoTokenForLongLivedCredential() {
+    serverSendsHost("sts.amazonaws.com");
 
     connection.run(AuthMechanisms.aws(() -> LONG_LIVED));
 
@@ -118,8 +118,8 @@ class AwsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a..b", ".a", "a.", "a b"})
-  void aHostThatIsNoneIsNotSignedFor(String host) {
-    serverNames(host);
+  void rejectsInvalidHost(String host) {
+    serverSendsHost(host);
 
     assertThatThrownBy(() -> connection.run(AuthMechanisms.aws(() -> LONG_LIVED)))
         .isInstanceOf(AuthenticationFailure.class)
@@ -127,7 +127,7 @@ class AwsTest {
   }
 
   @Test
-  void aServerThatAnswersAnotherClientIsRefused() {
+  void rejectsNonceOfOtherClient() {
     connection
         .then("{ok: 1}")
         .thenPayload(
@@ -142,7 +142,7 @@ class AwsTest {
   }
 
   @Test
-  void credentialsAreFoundInTheEnvironment() {
+  void findsCredentialsInEnvironment() {
     Map<String, String> variables =
         Map.of("AWS_ACCESS_KEY_ID", "id", "AWS_SECRET_ACCESS_KEY", "key", "AWS_SESSION_TOKEN", "t");
 
@@ -152,7 +152,7 @@ class AwsTest {
   }
 
   @Test
-  void credentialsAreFoundAtTheContainerService() {
+  void findsCredentialsAtContainerService() {
     assertThat(
             new AwsEnvironment(
                     Map.of("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x")::get,
@@ -167,13 +167,13 @@ class AwsTest {
   }
 
   @Test
-  void credentialsAreFoundAtTheMachine() {
-    List<String> asked = new ArrayList<>();
+  void findsCredentialsAtInstanceService() {
+    List<String> requested = new ArrayList<>();
     AwsEnvironment machine =
         new AwsEnvironment(
             name -> null,
             (method, url, headers) -> {
-              asked.add(method + " " + url + " " + headers);
+              requested.add(method + " " + url + " " + headers);
               return method.equals("PUT")
                   ? "session"
                   : url.endsWith("/")
@@ -185,7 +185,7 @@ class AwsTest {
         .usingRecursiveComparison()
         .isEqualTo(new AwsCredential("a", "s", "t"));
     String roles = "http://169.254.169.254/latest/meta-data/iam/security-credentials/";
-    assertThat(asked)
+    assertThat(requested)
         .containsExactly(
             "PUT http://169.254.169.254/latest/api/token"
                 + " {X-aws-ec2-metadata-token-ttl-seconds=30}",
@@ -194,8 +194,8 @@ class AwsTest {
   }
 
   @Test
-  void noCredentialsAnywhereFailTheConnection() {
-    serverNames("sts.amazonaws.com");
+  void missingCredentialsFailConnection() {
+    serverSendsHost("sts.amazonaws.com");
 
     assertThatThrownBy(
             () ->

@@ -14,6 +14,7 @@ import java.security.Security;
 import java.util.Map;
 import javax.security.auth.Subject;
 import javax.security.auth.callback.CallbackHandler;
+import javax.security.auth.login.LoginException;
 import javax.security.sasl.SaslClient;
 import javax.security.sasl.SaslClientFactory;
 import javax.security.sasl.SaslException;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
  * runtime.
  */
 class GssapiTest {
-  private final Provider provider = new OwnClients();
+  private final Provider provider = new TestClients();
   private final ScriptedConnection connection = new ScriptedConnection();
 
   @BeforeEach
@@ -51,7 +52,7 @@ class GssapiTest {
   }
 
   @Test
-  void theRuntimesClientHasTheConversation() {
+  void usesSaslClientOfRuntime() {
     connection
         .then("{ok: 1}")
         .thenPayload(false, bytes("challenge"))
@@ -67,7 +68,7 @@ class GssapiTest {
   }
 
   @Test
-  void whoIsNotLoggedInIsNotAuthenticated() {
+  void failsWithoutLogin() {
     connection.then("{ok: 1}");
 
     assertThatThrownBy(
@@ -75,14 +76,14 @@ class GssapiTest {
                 connection.run(
                     mechanism(
                         () -> {
-                          throw new javax.security.auth.login.LoginException("no ticket");
+                          throw new LoginException("no ticket");
                         })))
         .isInstanceOf(AuthenticationFailure.class)
         .hasMessage("user me@REALM@$external: no ticket");
   }
 
   @Test
-  void aChallengeThatTheClientRefusesIsAnError() {
+  void reportsRefusedChallenge() {
     connection.then("{ok: 1}").thenPayload(false, bytes("forged"));
 
     assertThatThrownBy(() -> connection.run(mechanism(Subject::new)))
@@ -91,7 +92,7 @@ class GssapiTest {
   }
 
   @Test
-  void aServerThatEndsTheConversationEarlyIsRefused() {
+  void rejectsEarlyEndOfConversation() {
     connection.then("{ok: 1}").thenPayload(true, bytes(""));
 
     assertThatThrownBy(() -> connection.run(mechanism(Subject::new)))
@@ -106,10 +107,10 @@ class GssapiTest {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  private static final class OwnClients extends Provider {
+  private static final class TestClients extends Provider {
     private static final long serialVersionUID = 1L;
 
-    OwnClients() {
+    TestClients() {
       super("onehop-test", "1", "SASL clients of this test");
       put("SaslClientFactory.GSSAPI", Factory.class.getName());
     }
@@ -136,7 +137,7 @@ class GssapiTest {
 
   private static final class Client implements SaslClient {
     private final String hello;
-    private boolean begun;
+    private boolean started;
     private boolean complete;
 
     Client(String hello) {
@@ -146,8 +147,8 @@ class GssapiTest {
     @Override
     public byte[] evaluateChallenge(byte[] challenge) throws SaslException {
       String text = new String(challenge, StandardCharsets.UTF_8);
-      if (!begun) {
-        begun = true;
+      if (!started) {
+        started = true;
         return bytes(hello);
       }
       if (!text.equals("challenge")) {

@@ -43,7 +43,7 @@ class OidcTest {
         null);
   }
 
-  private OidcMechanism person(String user, String refreshToken) {
+  private OidcMechanism human(String user, String refreshToken) {
     return new OidcMechanism(
         user,
         request -> {
@@ -62,7 +62,7 @@ class OidcTest {
   }
 
   @Test
-  void aMachineAsksForATokenOnceForAllConnections() {
+  void machineConnectionsShareToken() {
     OidcMechanism mechanism = machine();
     ScriptedConnection first = accepting();
     first.run(mechanism);
@@ -86,7 +86,7 @@ class OidcTest {
   }
 
   @Test
-  void aTokenThatIsRefusedIsReplaced() {
+  void replacesRefusedToken() {
     OidcMechanism mechanism = machine();
     accepting().run(mechanism);
     connection.then("{ok: 1}").then(REFUSED).thenPayload(true, new byte[0]);
@@ -98,7 +98,7 @@ class OidcTest {
   }
 
   @Test
-  void aNewTokenThatIsRefusedIsAnError() {
+  void refusedNewTokenIsError() {
     OidcMechanism mechanism = machine();
     connection.then("{ok: 1}").then(REFUSED);
 
@@ -110,7 +110,7 @@ class OidcTest {
   }
 
   @Test
-  void toAuthenticateAgainTakesANewToken() {
+  void reauthenticationUsesNewToken() {
     connection.then("{ok: 1}").thenPayload(true, new byte[0]).thenPayload(true, new byte[0]);
 
     connection.run(machine()).again().block(TIMEOUT);
@@ -124,7 +124,7 @@ class OidcTest {
    * token.
    */
   @Test
-  void toAuthenticateAgainTakesTheTokenThatAnotherHasGot() {
+  void reauthenticationReusesTokenOfOtherConnection() {
     OidcMechanism mechanism = machine();
     ScriptedConnection other = accepting().thenPayload(true, new byte[0]);
     Handshake otherHandshake = other.run(mechanism);
@@ -139,7 +139,7 @@ class OidcTest {
   }
 
   @Test
-  void aMachineHasNoRefreshTokens() {
+  void rejectsRefreshTokenOfMachine() {
     OidcMechanism mechanism =
         new OidcMechanism(null, request -> new OidcCallbackResult("t", Duration.ZERO, "r"), null);
     connection.then("{ok: 1}");
@@ -150,7 +150,7 @@ class OidcTest {
   }
 
   @Test
-  void aCallbackThatFailsFailsTheConnection() {
+  void failedCallbackFailsConnection() {
     OidcMechanism mechanism =
         new OidcMechanism(
             null,
@@ -166,10 +166,10 @@ class OidcTest {
   }
 
   @Test
-  void aPersonIsAskedForWithTheProviderThatTheServerNames() {
+  void humanCallbackGetsProviderOfServer() {
     connection.then("{ok: 1}").thenPayload(false, PROVIDER).thenPayload(true, new byte[0]);
 
-    connection.run(person("me", "refresh"));
+    connection.run(human("me", "refresh"));
 
     assertThat(connection.commands()).containsExactly("hello", "saslStart", "saslContinue");
     assertThat(Payloads.document(connection.sentPayload(1)).getString("n").getValue())
@@ -185,8 +185,8 @@ class OidcTest {
   }
 
   @Test
-  void aPersonsTokenIsRefreshedAndThenAskedForAnew() {
-    OidcMechanism mechanism = person(null, "refresh");
+  void refreshesHumanTokenThenRequestsNewOne() {
+    OidcMechanism mechanism = human(null, "refresh");
     new ScriptedConnection()
         .then("{ok: 1}")
         .thenPayload(false, PROVIDER)
@@ -210,13 +210,13 @@ class OidcTest {
   }
 
   @Test
-  void aPersonsTokenGoesToAllowedHostsOnly() {
+  void sendsHumanTokenOnlyToAllowedHosts() {
     connection.then("{ok: 1}").thenPayload(false, PROVIDER);
 
     assertThatThrownBy(
             () ->
                 connection
-                    .handshake(person(null, null), "example.org.evil.com")
+                    .handshake(human(null, null), "example.org.evil.com")
                     .run()
                     .block(TIMEOUT))
         .isInstanceOf(AuthenticationFailure.class)
@@ -228,18 +228,18 @@ class OidcTest {
             .then("{ok: 1}")
             .thenPayload(false, PROVIDER)
             .thenPayload(true, new byte[0]);
-    allowed.handshake(person(null, null), "db.example.org").run().block(TIMEOUT);
+    allowed.handshake(human(null, null), "db.example.org").run().block(TIMEOUT);
     assertThat(requests).hasSize(1);
   }
 
   @Test
-  void aWildcardInTheMiddleIsNoAllowedHost() {
+  void rejectsWildcardInMiddleOfHost() {
     assertThatThrownBy(() -> new OidcMechanism(null, request -> null, List.of("db.*.org")))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void theTestEnvironmentReadsAFile(@TempDir Path folder) throws IOException {
+  void testEnvironmentReadsFile(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("token"), "from a file");
 
     assertThat(token("test", null, Map.of("OIDC_TOKEN_FILE", file.toString())))
@@ -248,7 +248,7 @@ class OidcTest {
   }
 
   @Test
-  void kubernetesReadsAFile(@TempDir Path folder) throws IOException {
+  void kubernetesReadsFile(@TempDir Path folder) throws IOException {
     Path azure = Files.writeString(folder.resolve("azure"), "azure's");
     Path aws = Files.writeString(folder.resolve("aws"), "aws's");
     Map<String, String> both =
@@ -262,7 +262,7 @@ class OidcTest {
   }
 
   @Test
-  void cloudsAreAskedForTheResource() {
+  void requestsResourceFromClouds() {
     List<String> asked = new ArrayList<>();
     MetadataService service =
         (method, url, headers) -> {
@@ -292,7 +292,7 @@ class OidcTest {
   }
 
   @Test
-  void theResourceIsForCloudsThatNeedIt() {
+  void resourceIsOnlyForClouds() {
     assertThatThrownBy(() -> new OidcEnvironment("azure", null))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new OidcEnvironment("test", "x"))

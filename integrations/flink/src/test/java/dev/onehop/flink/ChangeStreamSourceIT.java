@@ -168,7 +168,7 @@ class ChangeStreamSourceIT {
   }
 
   /** Checks that each version is the next one after the version in the job's state. */
-  private static final class Following
+  private static final class VersionCheck
       extends KeyedProcessFunction<Integer, Tuple3<Integer, Long, String>, Long> {
     private static final long serialVersionUID = 1L;
     private transient ValueState<Long> last;
@@ -196,8 +196,7 @@ class ChangeStreamSourceIT {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void everyVersionCountsOnceWhileTaskManagersAreKilledAndRangesMove(int splitsPerShard)
-      throws Exception {
+  void eachVersionCountsOnceDespiteKillsAndMoves(int splitsPerShard) throws Exception {
     String name = "versions" + splitsPerShard;
     MongoCollection<Document> collection = sharded(name);
     StreamExecutionEnvironment environment = environment();
@@ -213,7 +212,7 @@ class ChangeStreamSourceIT {
         .keyBy(value -> value.f0)
         .process(new TokenOrder<>(value -> value.f2, TYPE))
         .keyBy(value -> value.f0)
-        .process(new Following())
+        .process(new VersionCheck())
         .sinkTo(new DiscardingSink<>());
     JobID job = submit(environment);
     awaitSeen(collection);
@@ -243,7 +242,7 @@ class ChangeStreamSourceIT {
   }
 
   @Test
-  void theJobFinishesWhenTheCollectionIsDropped() throws Exception {
+  void jobFinishesWhenCollectionIsDropped() throws Exception {
     MongoCollection<Document> collection = sharded("orders");
     StreamExecutionEnvironment environment = environment();
     String url = testbed.url();

@@ -129,21 +129,21 @@ class FlinkSqlIT {
   }
 
   @Test
-  void theCopyHasWhatTheCollectionHas() throws Exception {
+  void copyEqualsCollection() throws Exception {
     shard("_id", Stream.of(20, 40, 60, 80, 100).map(FlinkSqlIT::key).toList());
-    theCopyIsExact(sql(), "_id");
+    assertCopyIsExact(sql(), "_id");
   }
 
   @Test
-  void aDocumentThatChangesItsShardByItsShardKeyStaysARow() throws Exception {
+  void shardKeyChangeKeepsRow() throws Exception {
     shard("customer", Stream.of(1, 2, 3, 4, 5).map(FlinkSqlIT::customer).toList());
-    theCopyIsExact(
+    assertCopyIsExact(
         sql().replace("'latest-offset'", "'latest-offset', 'scan.splits-per-shard' = '2'"),
         "customer");
   }
 
   @Test
-  void aFullChangelogNeedsNoOldRows() throws Exception {
+  void copyIsExactWithFullChangelog() throws Exception {
     shard("_id", Stream.of(20, 40, 60, 80, 100).map(FlinkSqlIT::key).toList());
     for (String members : testbed.shardHosts().values()) {
       String host = members.replaceFirst(".*/", "");
@@ -156,11 +156,11 @@ class FlinkSqlIT {
                     "{collMod: 'orders', changeStreamPreAndPostImages: {enabled: true}}"));
       }
     }
-    theCopyIsExact(
+    assertCopyIsExact(
         sql().replace("'latest-offset'", "'latest-offset', 'scan.full-changelog' = 'true'"), "_id");
   }
 
-  private void theCopyIsExact(String sql, String shardKey) throws Exception {
+  private void assertCopyIsExact(String sql, String shardKey) throws Exception {
     JobID job = submit(sql);
     awaitSeen();
     Thread load = new Thread(() -> load(shardKey), "load");

@@ -19,7 +19,7 @@ class BarResultTest {
     return measured(rounds, null, 1e9, atLeast, ratios);
   }
 
-  private static BarResult frugal(
+  private static BarResult withBytes(
       @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     return measured(1, moreBytes, bytes, atLeast, ratios);
   }
@@ -35,7 +35,7 @@ class BarResultTest {
   }
 
   @Test
-  void theMedianDecides() {
+  void medianDecides() {
     assertThat(verdict(2, 2.1, 0.1, 2.2).held()).isTrue();
     assertThat(verdict(2, 1.9, 9.0, 1.8).held()).isFalse();
     assertThat(verdict(2, 1.0, 2.0, 3.0, 9.0).ratio()).isEqualTo(2.5);
@@ -43,25 +43,25 @@ class BarResultTest {
   }
 
   @Test
-  void bytesCountWhereTheyHaveABar() {
-    assertThat(frugal(512, 511.8, 2, 2.0).held()).isTrue();
-    assertThat(frugal(512, 512.8, 2, 2.0).held()).isFalse();
-    assertThat(frugal(512, 100, 2, 1.9).held()).isFalse();
-    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 more bytes (limit 512)");
-    assertThat(frugal(512, 600, 2, 2.0).complaint())
+  void checksBytesAgainstLimit() {
+    assertThat(withBytes(512, 511.8, 2, 2.0).held()).isTrue();
+    assertThat(withBytes(512, 512.8, 2, 2.0).held()).isFalse();
+    assertThat(withBytes(512, 100, 2, 1.9).held()).isFalse();
+    assertThat(withBytes(512, 511.8, 2, 2.0).row()).contains("512 more bytes (limit 512)");
+    assertThat(withBytes(512, 600, 2, 2.0).complaint())
         .isEqualTo(
             "thing: t.T.run[kind=new] allocates 600 more bytes (limit 512) per operation than"
                 + " t.T.run[kind=old]");
   }
 
   @Test
-  void whatWasNotMeasuredIsNotHeld() {
-    assertThat(frugal(512, Double.NaN, 2, 2.0).held()).isFalse();
-    assertThat(frugal(512, 600, 2, 2.0).isCertain()).isFalse();
+  void unmeasuredBytesBreakBar() {
+    assertThat(withBytes(512, Double.NaN, 2, 2.0).held()).isFalse();
+    assertThat(withBytes(512, 600, 2, 2.0).isCertain()).isFalse();
   }
 
   @Test
-  void roundsThatCanChangeNothingAreNotNeeded() {
+  void isCertainWhenRoundsCannotChangeResult() {
     assertThat(ofRounds(3, 2).isCertain()).isFalse();
     assertThat(ofRounds(3, 2, 2.1).isCertain()).isFalse();
     assertThat(ofRounds(3, 2, 2.1, 1.9).isCertain()).isFalse();
@@ -73,7 +73,7 @@ class BarResultTest {
   }
 
   @Test
-  void complainsWithWhatDiffers() {
+  void reportsOnlyDifferentParameters() {
     assertThat(verdict(2, 1.25).complaint())
         .isEqualTo(
             "thing: t.T.run[kind=new] is 1.25 times as fast as t.T.run[kind=old]; at least 2.00"

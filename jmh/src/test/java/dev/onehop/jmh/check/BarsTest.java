@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class BarsTest {
   @Test
-  void readsBothSidesOfABar() {
+  void readsBothSidesOfBar() {
     List<Comparison> bars = Bars.of(BarredBenchmark.class);
     Comparison fast = bars.get(0);
     assertThat(fast.rounds()).isEqualTo(3);
@@ -30,7 +30,7 @@ class BarsTest {
   }
 
   @Test
-  void theBenchmarksOwnAreReadable() {
+  void readsBarsOfAllBenchmarks() {
     assertThat(Bars.all())
         .extracting(Comparison::name)
         .contains("routing-table lookup", "key encoding", "hashing", "targeting", "refresh")
@@ -46,7 +46,7 @@ class BarsTest {
   }
 
   @Test
-  void aBarOnSomethingElseThanABenchmarkIsRefused() {
+  void rejectsUnknownBaseline() {
     assertThatThrownBy(() -> Bars.of(Wrong.class))
         .isInstanceOf(BarsException.class)
         .hasMessage("bar \"hashing\" names check.BarsTest$Wrong.sha, which is not a benchmark");

@@ -41,7 +41,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void aBrokenBarFailsTheCheckAndIsNamed() {
+  void reportsBrokenBar() {
     assertThat(check(1_000_000)).isEqualTo(1);
     assertThat(out.toString()).containsPattern("hashing +[0-9.]+ 1000000.00   BROKEN");
     assertThat(err.toString())
@@ -52,7 +52,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void aHeldBarPassesAndResultsAreInJmhsFormat() throws Exception {
+  void heldBarPassesAndWritesJmhResults() throws Exception {
     Path json = folder.resolve("new/result.json");
     assertThat(check(0.000_001, "-rff", json.toString())).isZero();
     assertThat(out.toString()).containsPattern("hashing +[0-9.]+ +0.00   holds");
@@ -74,13 +74,13 @@ class CheckCommandTest {
   }
 
   @Test
-  void aPatternThatNoBarMatchesIsAUsageError() {
+  void unmatchedPatternIsUsageError() {
     assertThat(check(1, "nothing")).isEqualTo(2);
     assertThat(err.toString()).contains("no limit has a name that matches \"nothing\"");
   }
 
   @Test
-  void aBenchmarkThatFailsFailsTheCheckWithItsReason() {
+  void failedBenchmarkFailsCheck() {
     Side fails =
         new Side(
             "transport.SharedSocketsBenchmark.pings", Map.of("transport", "none"), NONE, SHORT);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class OperationCountsTest {
 
   @Test
-  void sharesAreOfTheDifference() {
+  void computesSharesOfDifference() {
     OperationCounts before = counts(Map.of("a", 100L, "b", 50L));
     OperationCounts after = counts(Map.of("a", 175L, "b", 75L, "c", 0L));
     OperationCounts between = after.since(before);
@@ -19,13 +19,13 @@ class OperationCountsTest {
   }
 
   @Test
-  void nothingHasNoShares() {
+  void equalCountsHaveNoShares() {
     OperationCounts counts = counts(Map.of("a", 7L));
     assertThat(counts.since(counts).shares()).isEmpty();
   }
 
   @Test
-  void anEmptySampleHasNoFraction() {
+  void emptySampleHasNoFraction() {
     assertThat(new LocalHits(counts(Map.of("a", 0L)), 0).fraction()).isEmpty();
     assertThat(new LocalHits(counts(Map.of("a", 3L, "b", 1L)), 2).fraction()).hasValue(0.5);
   }

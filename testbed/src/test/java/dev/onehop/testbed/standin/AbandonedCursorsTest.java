@@ -32,7 +32,7 @@ class AbandonedCursorsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"find", "getMore"})
-  void whenOneShardFails(String at) {
+  void areClosedWhenShardFails(String at) {
     cluster.script("s0", AbandonedCursorsTest::opened);
     cluster.script(
         "s1", got -> got.getFirstKey().equals(at) ? BsonDocument.parse(FAILED) : opened(got));
@@ -44,7 +44,7 @@ class AbandonedCursorsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"find", "getMore"})
-  void whenTheClientGoes(String at) throws InterruptedException {
+  void areClosedWhenClientCancels(String at) throws InterruptedException {
     CountDownLatch reached = new CountDownLatch(1);
     cluster.script("s0", AbandonedCursorsTest::opened);
     cluster.script(

@@ -27,34 +27,34 @@ class ChangeStreamCursorTest {
   private final Shard right = new Shard();
 
   @Test
-  void eventsComeInTheOrderOfTheirTokens() {
+  void returnsEventsInTokenOrder() {
     ChangeStreamCursor cursor = open(null);
-    left.say(9, 1, 4, 5);
-    right.say(9, 2, 3, 6);
+    left.addReply(9, 1, 4, 5);
+    right.addReply(9, 2, 3, 6);
 
     assertThat(times(next(cursor, 10))).containsExactly(1, 2, 3, 4, 5, 6);
   }
 
   @Test
-  void anEventWaitsUntilEveryShardIsPastIt() {
+  void holdsEventUntilAllShardsPassIt() {
     ChangeStreamCursor cursor = open(null);
-    left.say(9, 5);
-    right.say(3);
+    left.addReply(9, 5);
+    right.addReply(3);
 
-    BsonDocument nothing = next(cursor, 10);
-    assertThat(times(nothing)).isEmpty();
-    assertThat(token(nothing)).isEqualTo(mark(3));
+    BsonDocument emptyBatch = next(cursor, 10);
+    assertThat(times(emptyBatch)).isEmpty();
+    assertThat(token(emptyBatch)).isEqualTo(mark(3));
     assertThat(right.advancedTo).contains(new BsonTimestamp(5, 1));
 
-    right.say(7, 4);
+    right.addReply(7, 4);
     assertThat(times(next(cursor, 10))).containsExactly(4, 5);
   }
 
   @Test
-  void tokenOfAFullBatchIsThatOfItsLastEvent() {
+  void fullBatchHasTokenOfLastEvent() {
     ChangeStreamCursor cursor = open(null);
-    left.say(9, 1, 4);
-    right.say(9, 2, 3);
+    left.addReply(9, 1, 4);
+    right.addReply(9, 2, 3);
 
     BsonDocument batch = next(cursor, 2);
     assertThat(times(batch)).containsExactly(1, 2);
@@ -63,21 +63,21 @@ class ChangeStreamCursorTest {
   }
 
   @Test
-  void resumedStreamLeavesOutWhatWasSeen() {
+  void resumedStreamOmitsSeenEvents() {
     ChangeStreamCursor cursor = open(ResumeToken.of(tokenDocument(event(3))));
-    left.say(9, 3, 4);
-    right.say(9, 3, 5);
+    left.addReply(9, 3, 4);
+    right.addReply(9, 3, 5);
 
     assertThat(token(cursor.firstReply(1))).isEqualTo(event(3));
     assertThat(times(next(cursor, 10))).containsExactly(4, 5);
   }
 
   @Test
-  void invalidateEndsAll() {
+  void invalidateEndsAllStreams() {
     ChangeStreamCursor cursor = open(null);
-    left.say(9, 1);
+    left.addReply(9, 1);
     left.last().getDocument("cursor").getArray("nextBatch").add(invalidate(2));
-    right.say(9, 5);
+    right.addReply(9, 5);
 
     BsonDocument reply = next(cursor, 10);
     assertThat(times(reply)).containsExactly(1, 2);
@@ -86,15 +86,15 @@ class ChangeStreamCursorTest {
   }
 
   @Test
-  void oneThatWaitsLeavesIdleShardsAlone() {
+  void waitingCursorDoesNotAdvanceIdleShards() {
     ChangeStreamCursor cursor = open(null, true);
-    left.say(9, 5);
-    right.say(3);
+    left.addReply(9, 5);
+    right.addReply(3);
 
     assertThat(times(next(cursor, 10))).isEmpty();
     assertThat(right.advancedTo).isEmpty();
 
-    right.say(7);
+    right.addReply(7);
     assertThat(times(next(cursor, 10))).containsExactly(5);
   }
 
@@ -165,7 +165,7 @@ class ChangeStreamCursorTest {
     private String mark = mark(0);
     private boolean killed;
 
-    void say(int upTo, int... times) {
+    void addReply(int upTo, int... times) {
       mark = mark(upTo);
       replies.add(
           reply(

@@ -82,7 +82,7 @@ class ClientConnectionTest {
   }
 
   @Test
-  void anAnswerThatCannotBeWrittenIsAnError() {
+  void returnsErrorForUnencodableReply() {
     try (ScriptedPeer server = serving();
         MongoClient client = MongoClients.create(server.url())) {
       run(client.getDatabase("it").runCommand(new Document("buildInfo", 1)));
@@ -100,7 +100,7 @@ class ClientConnectionTest {
   }
 
   @Test
-  void aCommandThatEndsWithoutAnAnswerIsAnError() {
+  void returnsErrorForCommandWithoutReply() {
     try (ScriptedPeer server = serving();
         MongoClient client = MongoClients.create(server.url())) {
       run(client.getDatabase("it").getCollection("c").find(new Document("_id", 1)).first());
@@ -119,7 +119,7 @@ class ClientConnectionTest {
 
   /** With nested calls, thousands of replies would overflow the stack. */
   @Test
-  void requestsThatWaitAreAnsweredOneAfterTheOther() throws InterruptedException {
+  void repliesToManyWaitingRequests() throws InterruptedException {
     int requests = 5_000;
     CountDownLatch answered = new CountDownLatch(requests + 1);
     ChannelOutboundHandlerAdapter replies =

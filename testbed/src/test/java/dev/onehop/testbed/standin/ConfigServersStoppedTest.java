@@ -36,7 +36,7 @@ class ConfigServersStoppedTest {
         "{delete: 'c', deletes: [{q: {x: 1}, limit: 0}], $db: 'it'}",
         "{insert: 'c', documents: [{_id: -1}, {_id: 1}], $db: 'it'}"
       })
-  void aWriteToSeveralShardsIsCarriedOut(String command) {
+  void executesWriteToSeveralShards(String command) {
     stopConfigServers();
 
     assertThat(cluster.execute(command))
@@ -49,7 +49,7 @@ class ConfigServersStoppedTest {
    * servers, the refresh fails. The router must then soon refuse the statement.
    */
   @Test
-  void aStatementThatBelongsNowhereIsRefused() {
+  void rejectsUpsertWithoutShardKey() {
     stopConfigServers();
 
     BsonDocument reply =

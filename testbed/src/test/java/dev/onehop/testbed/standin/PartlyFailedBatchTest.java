@@ -40,7 +40,7 @@ class PartlyFailedBatchTest {
     return reply.getArray("writeErrors", new BsonArray());
   }
 
-  private void break1(String command) {
+  private void breakConnection(String command) {
     // Opens the connections first, so that the next command is sent on a broken connection.
     cluster.execute(command);
     cluster.stop("s1");
@@ -48,11 +48,11 @@ class PartlyFailedBatchTest {
 
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
-  void whatWasInsertedIsToldWhenAConnectionBreaks(boolean ordered, int left) {
+  void countsInsertsWhenConnectionBreaks(boolean ordered, int left) {
     String insert =
         "{insert: 'c', documents: [{_id: -1}, {_id: 1}, {_id: 2}], ordered: %s, $db: 'it'}"
             .formatted(ordered);
-    break1(insert);
+    breakConnection(insert);
 
     BsonDocument reply = cluster.execute(insert);
 
@@ -69,8 +69,8 @@ class PartlyFailedBatchTest {
         "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}",
         "{delete: 'c', deletes: [{q: {x: 1}, limit: 0}], $db: 'it'}"
       })
-  void whatOneShardHasDoneIsToldWhenAnotherIsGone(String command) {
-    break1(command);
+  void countsWritesOfReachableShard(String command) {
+    breakConnection(command);
 
     BsonDocument reply = cluster.execute(command);
 
@@ -85,10 +85,10 @@ class PartlyFailedBatchTest {
    * reached. The driver must not send the update again.
    */
   @Test
-  void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() {
+  void partlyExecutedMultiUpdateIsNotRetryable() {
     String update =
         "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}";
-    break1(update);
+    breakConnection(update);
     // The connection to s1 breaks during this command. The next command is not sent to s1.
     cluster.execute(update);
     cluster.script(
@@ -115,7 +115,7 @@ class PartlyFailedBatchTest {
         "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}",
         "{insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: false, $db: 'it'}"
       })
-  void aFailureCancelsNoOtherShardsPart(String command) {
+  void failureDoesNotCancelOtherShards(String command) {
     String name = BsonDocument.parse(command).getFirstKey();
     AtomicReference<BsonDocument> failure = new AtomicReference<>();
     cluster.script(
@@ -128,7 +128,7 @@ class PartlyFailedBatchTest {
           }
           return null;
         });
-    break1(command);
+    breakConnection(command);
 
     assertThat(cluster.execute(command)).containsEntry("n", new BsonInt32(1));
     assertThat(failure.get()).containsEntry("code", new BsonInt32(6));
@@ -139,9 +139,9 @@ class PartlyFailedBatchTest {
    * batch again.
    */
   @Test
-  void aBatchOfWhichNothingWasDoneFailsAsAWhole() {
+  void commandFailsWhenNothingWasWritten() {
     String insert = "{insert: 'c', documents: [{_id: 1}, {_id: 2}], ordered: false, $db: 'it'}";
-    break1(insert);
+    breakConnection(insert);
 
     assertThat(cluster.execute(insert))
         .containsEntry("code", new BsonInt32(6))
@@ -149,7 +149,7 @@ class PartlyFailedBatchTest {
   }
 
   @Test
-  void aFailedShardDoesNotKeepAnotherFromBeingSentItsPartAgain() {
+  void retriesStaleShardWhenOtherShardFails() {
     cluster.script(
         "s0", got -> got.getFirstKey().equals("insert") ? BsonDocument.parse(FAILED) : null);
     cluster.script(
@@ -170,9 +170,9 @@ class PartlyFailedBatchTest {
   }
 
   @Test
-  void anUnreachableShardDoesNotKeepAnotherFromBeingSentItsPartAgain() {
+  void retriesStaleShardWhenOtherShardIsUnreachable() {
     String insert = "{insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: false, $db: 'it'}";
-    break1(insert);
+    breakConnection(insert);
     cluster.script(
         "s0",
         got ->

@@ -99,7 +99,7 @@ class RawCommandsTest {
           {explain: {aggregate: 'c', pipeline: 5}}                     | 14    | 'aggregate.pipeline'
           {listIndexes: 5}                                             | 2     | collection name has invalid type int
           """)
-  void areRefusedAsByAServer(String command, int code, String message) {
+  void areRejectedAsByServer(String command, int code, String message) {
     BsonDocument reply = run(command);
     assertThat(reply.getNumber("ok").intValue()).isZero();
     assertThat(reply).containsEntry("code", new BsonInt32(code));
@@ -126,7 +126,7 @@ class RawCommandsTest {
           {count: 'c', skip: 1.5, limit: {$numberLong: '9223372036854775807'}}
           {aggregate: 'c', pipeline: [], cursor: {batchSize: null}}
           """)
-  void areTakenAsByAServer(String command) {
+  void areAcceptedAsByServer(String command) {
     assertThat(run(command).getNumber("ok").intValue()).isEqualTo(1);
   }
 

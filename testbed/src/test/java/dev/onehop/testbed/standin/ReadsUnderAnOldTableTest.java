@@ -32,7 +32,7 @@ class ReadsUnderAnOldTableTest {
         "{distinct: 'c', key: 'x', collation: {locale: 'en'}, $db: 'it'}",
         "{findAndModify: 'c', query: {x: 1}, update: {$set: {y: 1}}, $db: 'it'}"
       })
-  void areRunWhereTheCollectionIsNow(String command) {
+  void runOnCurrentShard(String command) {
     AtomicBoolean dropped = new AtomicBoolean();
     cluster.script(
         "config",

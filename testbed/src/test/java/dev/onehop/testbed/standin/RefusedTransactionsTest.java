@@ -71,7 +71,7 @@ class RefusedTransactionsTest {
    * Makes {@code s1} refuse commands, because {@code s0} now owns its documents. The router does
    * not know this yet.
    */
-  private void moves(String refusal) {
+  private void moveToS0(String refusal) {
     cluster.script(
         "s1", got -> MOVED.contains(got.getFirstKey()) ? BsonDocument.parse(refusal) : null);
     cluster.script(
@@ -85,7 +85,7 @@ class RefusedTransactionsTest {
   /** If {@code s1} refuses the first statement of a transaction, it starts again on all shards. */
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
-  void aTransactionsFirstStatementIsRunAgainAsAWhole(String refusal) {
+  void retriesFirstStatementOnAllShards(String refusal) {
     refuses("s1", "update", refusal, 1);
 
     BsonDocument reply =
@@ -107,7 +107,7 @@ class RefusedTransactionsTest {
    * {@code s0} before the second attempt.
    */
   @Test
-  void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
+  void abortsStartedTransactionBeforeRetry() {
     refuses("s1", "update", STALE_COMMAND, 1);
 
     cluster.execute(
@@ -121,7 +121,7 @@ class RefusedTransactionsTest {
   /** If {@code s1} refuses its insert, the insert on {@code s0} is undone, and both run again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aTransactionsFirstBatchLosesNothing(boolean ordered) {
+  void retriedFirstBatchLosesNoInserts(boolean ordered) {
     refuses("s1", "insert", STALE_COMMAND, 1);
 
     BsonDocument reply =
@@ -144,7 +144,7 @@ class RefusedTransactionsTest {
    * may then start the transaction again.
    */
   @Test
-  void aTransactionWhoseFirstStatementIsRefusedToTheEndMayBeTriedAgain() {
+  void refusedFirstStatementIsTransientError() {
     refuses("s1", "find", STALE_COMMAND, 1_000);
 
     assertThat(cluster.execute(inTransaction("find: 'c', filter: {_id: 5}", true)))
@@ -171,7 +171,7 @@ class RefusedTransactionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
-  void aTransactionFailsByALaterStatementThatIsRefused(String refusal) {
+  void refusedLaterStatementFailsTransaction(String refusal) {
     cluster.execute(inTransaction("find: 'c', filter: {_id: 5}", true));
     refuses("s1", "update", refusal, 1);
 
@@ -199,10 +199,10 @@ class RefusedTransactionsTest {
         "update | update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}] | " + STALE_COMMAND,
         "find | find: 'c', filter: {_id: 5} | " + STALE_COMMAND
       })
-  void theNextTransactionKnowsWhereTheDataHasMoved(String name, String statement, String refusal) {
+  void nextTransactionUsesNewTable(String name, String statement, String refusal) {
     String first = "find: 'c', filter: {_id: -5}";
     cluster.execute(inTransaction(1, first, true));
-    moves(refusal);
+    moveToS0(refusal);
 
     BsonDocument failed = cluster.execute(inTransaction(1, statement, false));
 
@@ -223,7 +223,7 @@ class RefusedTransactionsTest {
    * that makes the client retry the transaction. So the router sends no later statement.
    */
   @Test
-  void anErrorEndsAnUnorderedBatchOfATransaction() {
+  void errorEndsUnorderedBatchInTransaction() {
     refuses(
         "s1",
         "update",

@@ -52,7 +52,7 @@ class RefusedWritesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_DATABASE, STALE_COMMAND})
-  void onlyTheShardThatRefusedIsSentItAgain(String refusal) {
+  void retriesOnlyOnRefusingShard(String refusal) {
     refuses("s1", "update", refusal, 2);
 
     BsonDocument reply = cluster.execute(UPDATE_MANY);
@@ -63,7 +63,7 @@ class RefusedWritesTest {
   }
 
   @Test
-  void aDeleteIsSentAgainToo() {
+  void retriesDelete() {
     refuses("s0", "delete", STALE_STATEMENT, 1);
 
     assertThat(cluster.execute(DELETE_MANY)).containsEntry("n", new BsonInt32(2));
@@ -73,7 +73,7 @@ class RefusedWritesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
-  void aShardThatKeepsRefusingIsTold(String refusal) {
+  void reportsPersistentRefusal(String refusal) {
     refuses("s1", "update", refusal, Integer.MAX_VALUE);
 
     BsonDocument reply = cluster.execute(UPDATE_MANY);
@@ -97,7 +97,7 @@ class RefusedWritesTest {
    */
   @ParameterizedTest
   @CsvSource({"true,0", "false,1"})
-  void aShardThatKeepsRefusingEndsAnOrderedBatch(boolean ordered, int later) {
+  void persistentRefusalEndsOrderedBatch(boolean ordered, int later) {
     refuses("s1", "update", STALE_STATEMENT, ShardClient.MAX_TRIES);
 
     BsonDocument reply =
@@ -119,7 +119,7 @@ class RefusedWritesTest {
    */
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
-  void aBatchThatOneShardKeepsRefusingFailsByTheStatementsItHasLeft(boolean ordered, int left) {
+  void failsOnlyInsertsOfRefusingShard(boolean ordered, int left) {
     refuses("s1", "insert", STALE_COMMAND, Integer.MAX_VALUE);
 
     BsonDocument reply =
@@ -136,7 +136,7 @@ class RefusedWritesTest {
   }
 
   @Test
-  void severalShardsErrorsAreOneOfTheStatement() {
+  void mergesErrorsOfOneStatement() {
     for (String shard : new String[] {"s0", "s1"}) {
       cluster.script(
           shard,
@@ -152,7 +152,7 @@ class RefusedWritesTest {
 
   /** The error may concern the document of the statement, so the router does not try {@code s1}. */
   @Test
-  void aWriteToOneDocumentIsNotTriedElsewhereAfterAnError() {
+  void doesNotTryNextShardAfterError() {
     cluster.script(
         "s0",
         got ->

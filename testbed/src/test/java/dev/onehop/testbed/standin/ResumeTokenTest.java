@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.wire.message.CommandFailure;
+import java.util.Locale;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -19,27 +20,27 @@ class ResumeTokenTest {
   private static final String HIGH_WATER_MARK = "8265A1B2C3000000052B0429296E04";
 
   @Test
-  void timeIsRead() {
+  void readsClusterTime() {
     assertThat(token(EVENT).clusterTime()).isEqualTo(new BsonTimestamp(0x65A1B2C3, 5));
     assertThat(token(HIGH_WATER_MARK).clusterTime()).isEqualTo(new BsonTimestamp(0x65A1B2C3, 5));
   }
 
   @Test
-  void invalidateIsTold() {
+  void recognizesInvalidate() {
     assertThat(token(EVENT).isFromInvalidate()).isFalse();
     assertThat(token(HIGH_WATER_MARK).isFromInvalidate()).isFalse();
     assertThat(token(INVALIDATE).isFromInvalidate()).isTrue();
   }
 
   @Test
-  void markIsBeforeTheEventsOfItsTime() {
+  void highWaterMarkIsBeforeEventsOfItsTime() {
     assertThat(token(HIGH_WATER_MARK)).isLessThan(token(EVENT));
     assertThat(token(EVENT)).isLessThan(token(INVALIDATE));
-    assertThat(token(EVENT.toLowerCase(java.util.Locale.ROOT))).isEqualTo(token(EVENT));
+    assertThat(token(EVENT.toLowerCase(Locale.ROOT))).isEqualTo(token(EVENT));
   }
 
   @Test
-  void whatIsNoTokenIsRefused() {
+  void rejectsInvalidTokens() {
     assertThatThrownBy(() -> ResumeToken.of(new BsonInt32(1))).isInstanceOf(CommandFailure.class);
     assertThatThrownBy(() -> token("")).isInstanceOf(CommandFailure.class);
     assertThatThrownBy(() -> token("zz")).isInstanceOf(CommandFailure.class);

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** An update moves a document from s0 to s1. In most tests, one of its commands fails. */
 class ShardKeyChangeTest {
   private static final int WIRE_6_0 = 17;
-  private static final String TOLD =
+  private static final String CHANGES_SHARD =
       """
       {ok: 0, code: 283, codeName: 'WouldChangeOwningShard', errmsg: 'as scripted',
        preImage: {_id: -1, n: 1}, postImage: {_id: 1, n: 1}, shouldUpsert: false}""";
@@ -31,8 +31,8 @@ class ShardKeyChangeTest {
   private final AtomicInteger tries = new AtomicInteger();
 
   @BeforeEach
-  void tell() {
-    cluster.script("s0", got -> isUpdate(got) ? BsonDocument.parse(TOLD) : null);
+  void scriptUpdates() {
+    cluster.script("s0", got -> isUpdate(got) ? BsonDocument.parse(CHANGES_SHARD) : null);
   }
 
   @AfterEach
@@ -45,17 +45,17 @@ class ShardKeyChangeTest {
   }
 
   /** Makes a shard give this reply to the first {@code times} commands of this name. */
-  private void answers(String shard, String name, String answer, int times) {
+  private void replies(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
         got ->
             got.getFirstKey().equals(name) && tries.incrementAndGet() <= times
                 ? BsonDocument.parse(answer)
-                : isUpdate(got) ? BsonDocument.parse(TOLD) : null);
+                : isUpdate(got) ? BsonDocument.parse(CHANGES_SHARD) : null);
   }
 
   @Test
-  void itIsDeletedAndInsertedInOneTransactionOfTheSameNumber() {
+  void movesDocumentInOneTransaction() {
     BsonDocument reply = cluster.execute(UPDATE);
 
     assertThat(reply)
@@ -89,8 +89,8 @@ class ShardKeyChangeTest {
         "{ok: 1, n: 0, writeErrors: [{index: 0, code: 13388, errmsg: 'not known'}]}",
         "{ok: 0, code: 112, errmsg: 'conflict', errorLabels: ['TransientTransactionError']}"
       })
-  void whatWasNotCommittedIsBegunAnew(String refusal) {
-    answers("s1", "insert", refusal, 1);
+  void retriesUncommittedTransaction(String refusal) {
+    replies("s1", "insert", refusal, 1);
 
     assertThat(cluster.execute(UPDATE)).containsEntry("n", new BsonInt32(1));
     assertThat(cluster.seen("s0", "abortTransaction")).hasSize(1);
@@ -100,8 +100,8 @@ class ShardKeyChangeTest {
   }
 
   @Test
-  void anErrorAbortsItAndIsTheStatements() {
-    answers("s1", "insert", "{ok: 1, n: 0, writeErrors: [{index: 0, code: 121, errmsg: 'no'}]}", 9);
+  void abortsAndReportsErrorOfStatement() {
+    replies("s1", "insert", "{ok: 1, n: 0, writeErrors: [{index: 0, code: 121, errmsg: 'no'}]}", 9);
 
     BsonDocument reply = cluster.execute(UPDATE);
 
@@ -115,8 +115,8 @@ class ShardKeyChangeTest {
 
   /** Nothing was written. The whole command fails, so that the driver waits and sends it again. */
   @Test
-  void anOverloadedShardIsTold() {
-    answers(
+  void overloadedShardFailsCommand() {
+    replies(
         "s1",
         "insert",
         "{ok: 0, code: 462, errmsg: 'too much', errorLabels: ['SystemOverloadedError']}",
@@ -129,8 +129,8 @@ class ShardKeyChangeTest {
 
   /** An interrupted commit may have taken effect. The router sends it again, and never aborts. */
   @Test
-  void aCommitThatWasInterruptedIsSentAgain() {
-    answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 2);
+  void retriesInterruptedCommit() {
+    replies("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 2);
 
     assertThat(cluster.execute(UPDATE)).containsEntry("n", new BsonInt32(1));
     assertThat(cluster.seen("s0", "coordinateCommitTransaction")).hasSize(3);
@@ -140,8 +140,8 @@ class ShardKeyChangeTest {
 
   /** The driver sends the update again with the same number, so it cannot take effect twice. */
   @Test
-  void aCommitOfUnknownOutcomeIsRetryable() {
-    answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 99);
+  void commitOfUnknownOutcomeIsRetryable() {
+    replies("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 99);
 
     BsonDocument reply = cluster.execute(UPDATE);
 

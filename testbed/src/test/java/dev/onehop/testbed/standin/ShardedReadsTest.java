@@ -99,7 +99,7 @@ class ShardedReadsTest {
   /** From each shard, the router fetches at most one batch more than it returns. */
   @ParameterizedTest
   @CsvSource({"'', 0", "'sort: {n: 1},', 0", "'sort: {n: 1}, skip: 300,', 300"})
-  void batchesOfTheShardsAreAsLargeAsTheClients(String options, int skipped) {
+  void shardBatchesHaveBatchSizeOfClient(String options, int skipped) {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
     int batchSize = 10;
@@ -128,7 +128,7 @@ class ShardedReadsTest {
    * cursors.
    */
   @Test
-  void noMoreIsFetchedThanALimitLeavesToGive() {
+  void stopsFetchingAtLimit() {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
 
@@ -150,7 +150,7 @@ class ShardedReadsTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"", "batchSize: 0", "batchSize: null"})
-  void aClientThatDoesNotSayHowManyGetsMany(String batchSize) {
+  void getMoreWithoutBatchSizeIsUnlimited(String batchSize) {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
 
@@ -165,7 +165,7 @@ class ShardedReadsTest {
 
   /** All commands to a shard for a client's read carry the client's Stable API options. */
   @Test
-  void allCommandsOfAReadAgreeOnTheStableApi() {
+  void sendsStableApiOptionsWithAllCommands() {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
     String api = "apiVersion: '1', apiStrict: true, apiDeprecationErrors: true, lsid: {id: 'a'}";
@@ -180,13 +180,13 @@ class ShardedReadsTest {
             .formatted(id(reply), api));
     cluster.execute("{count: 'c', query: {n: 1}, skip: 1, %s, $db: 'it'}".formatted(api));
 
-    BsonDocument said = BsonDocument.parse("{" + api + "}");
+    BsonDocument apiOptions = BsonDocument.parse("{" + api + "}");
     for (String shard : List.of("s0", "s1")) {
       for (String command : List.of("find", "getMore", "killCursors", "count")) {
         assertThat(cluster.seen(shard, command))
             .as(command)
             .isNotEmpty()
-            .allSatisfy(sent -> assertThat(sent).containsAllEntriesOf(said));
+            .allSatisfy(sent -> assertThat(sent).containsAllEntriesOf(apiOptions));
       }
     }
   }
@@ -197,7 +197,7 @@ class ShardedReadsTest {
    */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
-  void aCountIsNotCutByTheBatchSize(int batchSize) {
+  void countIgnoresBatchSize(int batchSize) {
     for (String shard : List.of("s0", "s1")) {
       cluster.script(shard, ShardedReadsTest::counted);
     }
@@ -220,7 +220,8 @@ class ShardedReadsTest {
         .isEqualTo(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(6)));
     assertThat(id(reply)).isZero();
     for (String shard : List.of("s0", "s1")) {
-      int opened = cluster.seen(shard, "aggregate").stream().mapToInt(ShardedReadsTest::left).sum();
+      int opened =
+          cluster.seen(shard, "aggregate").stream().mapToInt(ShardedReadsTest::openCursors).sum();
       assertThat(cluster.seen(shard, "killCursors")).hasSize(opened);
     }
   }
@@ -232,7 +233,7 @@ class ShardedReadsTest {
     }
     return BsonDocument.parse(
         "{ok: 1, cursor: {firstBatch: [%s], id: {$numberLong: '%d'}, ns: 'it.c'}}"
-            .formatted(size(command) == 0 ? "" : "{_id: 1, n: 3}", left(command) * 7));
+            .formatted(size(command) == 0 ? "" : "{_id: 1, n: 3}", openCursors(command) * 7));
   }
 
   private static int size(BsonDocument aggregate) {
@@ -240,13 +241,13 @@ class ShardedReadsTest {
   }
 
   /** 1 if the shard leaves its cursor open, otherwise 0. */
-  private static int left(BsonDocument aggregate) {
+  private static int openCursors(BsonDocument aggregate) {
     return size(aggregate) < 2 ? 1 : 0;
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "sort: {n: 1},", "filter: {_id: 5},"})
-  void aShardThatIsDownIsLeftOutWherePartialResultsAreAllowed(String options) {
+  void partialResultsOmitUnreachableShard(String options) {
     cluster.script("s0", s0);
     cluster.execute("{ping: 1, $db: 'it'}");
     cluster.stop("s1");
@@ -273,7 +274,7 @@ class ShardedReadsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "sort: {n: 1},", "filter: {_id: 5},"})
-  void aShardThatGoesDownMeanwhileIsLeftOutToo(String options) {
+  void partialResultsOmitShardThatStops(String options) {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
     BsonDocument reply =
@@ -302,7 +303,7 @@ class ShardedReadsTest {
         "{count: 'c', query: {}, $db: 'it'}",
         "{distinct: 'c', key: 'x', query: {}, $db: 'it'}"
       })
-  void anUnknownErrorOfOneShardIsTheCallersToSeeAndIsNotTriedAgain(String command) {
+  void returnsUnknownErrorWithoutRetry(String command) {
     String name = BsonDocument.parse(command).getFirstKey();
     cluster.script(
         "s1",
@@ -321,7 +322,7 @@ class ShardedReadsTest {
 
   /** The metadata may name the primary shard of a database by the shard's UUID. */
   @Test
-  void collectionsAreListedByThePrimaryShard() {
+  void primaryShardListsCollections() {
     cluster.withShardUuids();
     cluster.script(
         "s0",
@@ -338,7 +339,7 @@ class ShardedReadsTest {
    * {@code allowPartialResults} ignores a shard that is down, but not one that refuses the read.
    */
   @Test
-  void whatAShardRefusesFailsPartialResultsToo() {
+  void refusedReadFailsDespitePartialResults() {
     cluster.script("s0", s0);
     cluster.script(
         "s1",
@@ -352,7 +353,7 @@ class ShardedReadsTest {
   }
 
   @Test
-  void sessionsAreKilledAtAllShards() {
+  void killsSessionsOnAllServers() {
     BsonDocument opened =
         cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");
     assertThat(opened).containsKey("cursor");
@@ -371,7 +372,7 @@ class ShardedReadsTest {
   }
 
   @Test
-  void theCursorsOfASessionEndWithIt() {
+  void endedSessionClosesItsCursors() {
     cluster.script("s0", s0);
     cluster.script("s1", s1);
     BsonDocument ended = cluster.execute("{find: 'c', batchSize: 5, lsid: {id: 'a'}, $db: 'it'}");

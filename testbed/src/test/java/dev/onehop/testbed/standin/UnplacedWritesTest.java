@@ -34,7 +34,7 @@ class UnplacedWritesTest {
         .toList();
   }
 
-  private static void isFault(BsonValue error, int index) {
+  private static void isShardKeyError(BsonValue error, int index) {
     assertThat(error.asDocument()).containsEntry("index", new BsonInt32(index));
     assertThat(error.asDocument()).containsEntry("code", new BsonInt32(61));
     assertThat(error.asDocument().getString("errmsg").getValue()).isNotEmpty();
@@ -44,7 +44,7 @@ class UnplacedWritesTest {
    * The router adds an ObjectId as {@code _id}. It is greater than any number, so it belongs to s1.
    */
   @Test
-  void aDocumentWithoutAnIdGoesWhereTheOneItGetsBelongs() {
+  void routesDocumentByAddedId() {
     BsonDocument reply =
         cluster.execute("{insert: 'c', documents: [{x: 1}, {_id: -1}], $db: 'it'}");
 
@@ -64,7 +64,7 @@ class UnplacedWritesTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aDocumentWhoseKeyTheServerWillMakeIsNotInserted(boolean ordered) {
+  void rejectsKeyGeneratedByServer(boolean ordered) {
     BsonDocument reply =
         cluster.execute(
             """
@@ -74,13 +74,13 @@ class UnplacedWritesTest {
                 .formatted(ordered));
 
     assertThat(reply).containsEntry("n", new BsonInt32(ordered ? 1 : 2));
-    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isFault(e, 1));
+    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isShardKeyError(e, 1));
     assertThat(Stream.of("s0", "s1").flatMap(shard -> inserted(shard).stream()))
         .noneMatch(document -> document.asDocument().isTimestamp("_id"));
   }
 
   @Test
-  void fieldsOfAnInsertedDocumentAreNoOptions() {
+  void insertedFieldsAreNotOptions() {
     BsonDocument reply =
         cluster.execute(
             """
@@ -95,7 +95,7 @@ class UnplacedWritesTest {
 
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
-  void anArrayInTheShardKeyIsTheFaultOfItsDocument(boolean ordered, int n) {
+  void rejectsOnlyDocumentWithArrayInShardKey(boolean ordered, int n) {
     BsonDocument reply =
         cluster.execute(
             "{insert: 'c', documents: [{_id: 1}, {_id: [1]}, {_id: 2}], ordered: %s, $db: 'it'}"
@@ -103,13 +103,13 @@ class UnplacedWritesTest {
 
     assertThat(reply).containsEntry("n", new BsonInt32(n));
     assertThat(reply.getNumber("ok").intValue()).isEqualTo(1);
-    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isFault(e, 1));
+    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isShardKeyError(e, 1));
     assertThat(inserted("s1")).hasSize(n);
   }
 
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
-  void anUpsertWithoutTheShardKeyIsItsOwnFault(boolean ordered, int n) {
+  void rejectsOnlyUpsertWithoutShardKey(boolean ordered, int n) {
     BsonDocument reply =
         cluster.execute(
             """
@@ -121,7 +121,7 @@ class UnplacedWritesTest {
 
     assertThat(reply).containsEntry("n", new BsonInt32(n));
     assertThat(reply.getNumber("ok").intValue()).isEqualTo(1);
-    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isFault(e, 1));
+    assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isShardKeyError(e, 1));
     assertThat(cluster.seen("s0", "update")).hasSize(n - 1);
   }
 
@@ -130,7 +130,7 @@ class UnplacedWritesTest {
    * must refresh the table.
    */
   @Test
-  void aFaultByAnOldTableIsNone() {
+  void refreshesTableBeforeError() {
     AtomicBoolean changed = new AtomicBoolean();
     cluster.script(
         "config",
@@ -144,7 +144,7 @@ class UnplacedWritesTest {
         "{update: 'c', updates: [{q: {_id: 5}, u: {$set: {y: 1}}, upsert: true}], $db: 'it'}";
     assertThat(cluster.execute(upsert).getArray("writeErrors"))
         .singleElement()
-        .satisfies(e -> isFault(e, 0));
+        .satisfies(e -> isShardKeyError(e, 0));
 
     changed.set(true);
     BsonDocument reply = cluster.execute(upsert);

@@ -14,20 +14,20 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @CsvSource({"600,1090", "600,110", "68000,70030", "68000,65970"})
-  void threePercentOrHalfAMillisecondMayBeMissing(long configured, long measured) {
+  void acceptsSmallDeviation(long configured, long measured) {
     assertThatCode(() -> of(configured, measured).requireAsConfigured()).doesNotThrowAnyException();
   }
 
   @ParameterizedTest
   @CsvSource({"600,1110", "600,90", "68000,70050", "68000,65950", "68000,0"})
-  void moreMayNot(long configured, long measured) {
+  void rejectsLargeDeviation(long configured, long measured) {
     assertThatThrownBy(() -> of(configured, measured).requireAsConfigured())
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("or1");
   }
 
   @Test
-  void saysHowFarOff() {
+  void reportsMeasuredAndConfiguredTimes() {
     assertThatThrownBy(() -> of(68_000, 75_500).requireAsConfigured())
         .hasMessage(
             "round trips from the client's host are not as configured:"

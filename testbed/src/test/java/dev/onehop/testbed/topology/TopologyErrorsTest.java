@@ -29,7 +29,7 @@ class TopologyErrorsTest {
       """;
 
   @Test
-  void theFileTheseAreMadeFromIsGood() {
+  void acceptsValidFile() {
     assertThat(Topology.parse("good.yaml", GOOD).shards()).hasSize(2);
   }
 
@@ -64,7 +64,7 @@ class TopologyErrorsTest {
           name: good       | name: ../good      | t.yaml:1: name '../good' may contain only letters, digits, '-', '_' and '.'
           mongos: [va1, or1] | mongos: [va1, or1 | t.yaml:16: not YAML: expected ',' or ']', but got <stream end>
           """)
-  void namesTheLine(String good, String bad, String message) {
+  void reportsLineOfError(String good, String bad, String message) {
     String yaml = GOOD.replace(good, bad);
     assertThat(yaml).isNotEqualTo(GOOD);
     assertThatThrownBy(() -> Topology.parse("t.yaml", yaml))
@@ -73,7 +73,7 @@ class TopologyErrorsTest {
   }
 
   @Test
-  void anEmptyFileIsNoTopology() {
+  void rejectsEmptyFile() {
     assertThatThrownBy(() -> Topology.parse("t.yaml", ""))
         .isInstanceOf(TopologyException.class)
         .hasMessage("t.yaml:1: the file is empty");

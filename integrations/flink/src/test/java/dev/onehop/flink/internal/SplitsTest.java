@@ -20,7 +20,7 @@ class SplitsTest {
   }
 
   @Test
-  void aSplitIsReadAsItWasWritten() throws IOException {
+  void readsWrittenSplit() throws IOException {
     ShardSplitSerializer serializer = new ShardSplitSerializer();
     ShardSplit split = new ShardSplit("a/shard", 1, 3, LONG_TOKEN);
 
@@ -33,7 +33,7 @@ class SplitsTest {
   }
 
   @Test
-  void theStateOfTheEnumeratorIsReadAsItWasWritten() throws IOException {
+  void readsWrittenStateOfEnumerator() throws IOException {
     AssignedSplitsSerializer serializer = new AssignedSplitsSerializer();
     for (String through : new String[] {null, token(5, 1)}) {
       AssignedSplits state =
@@ -50,7 +50,7 @@ class SplitsTest {
   }
 
   @Test
-  void timesRiseWithTokensAndWatermarksStayBelow() {
+  void timesRiseWithTokensAndWatermarksAreLower() {
     List<String> tokens =
         List.of(
             token(1, 1),

@@ -34,7 +34,7 @@ class BsonConvertersTest {
   }
 
   @Test
-  void numbersBecomeTheSameNumbers() {
+  void convertsNumbers() {
     assertThat(convert(DataTypes.INT(), "7")).isEqualTo(7);
     assertThat(convert(DataTypes.INT(), "{$numberLong: '-7'}")).isEqualTo(-7);
     assertThat(convert(DataTypes.INT(), "{$numberDecimal: '7.0'}")).isEqualTo(7);
@@ -54,7 +54,7 @@ class BsonConvertersTest {
   }
 
   @Test
-  void otherScalars() {
+  void convertsOtherScalars() {
     assertThat(convert(DataTypes.BOOLEAN(), "true")).isEqualTo(true);
     assertThat((byte[]) convert(DataTypes.BYTES(), "{$binary: {base64: 'AQI=', subType: '00'}}"))
         .containsExactly(1, 2);
@@ -89,12 +89,12 @@ class BsonConvertersTest {
         "{$minKey: 1} | MIN_KEY",
         "{$maxKey: 1} | MAX_KEY",
       })
-  void everyKindHasAText(String json, String text) {
+  void convertsEveryTypeToString(String json, String text) {
     assertThat(convert(DataTypes.STRING(), json)).isEqualTo(StringData.fromString(text));
   }
 
   @Test
-  void documentsAndArraysBecomeRowsMapsAndArrays() {
+  void convertsDocumentsAndArrays() {
     DataType lines =
         DataTypes.ARRAY(
             DataTypes.ROW(
@@ -120,38 +120,40 @@ class BsonConvertersTest {
   }
 
   @Test
-  void aValueThatDoesNotFitIsRefusedWithItsPath() {
-    refused(DataTypes.INT(), "'5'", "a: STRING can't become INT");
-    refused(DataTypes.INT(), "2147483648.0", "a: DOUBLE 2.147483648E9 can't become INT");
-    refused(DataTypes.INT(), "{$numberLong: '2147483648'}", "a: INT64 2147483648 can't become INT");
-    refused(DataTypes.BIGINT(), "1.5", "a: DOUBLE 1.5 can't become BIGINT");
-    refused(DataTypes.BIGINT(), "{$numberDouble: 'NaN'}", "a: DOUBLE NaN can't become BIGINT");
-    refused(DataTypes.BOOLEAN(), "1", "a: INT32 1 can't become BOOLEAN");
-    refused(DataTypes.DECIMAL(3, 1), "100", "a: INT32 100 can't become DECIMAL(3, 1)");
-    refused(
+  void rejectsUnsuitableValueWithPath() {
+    assertRejected(DataTypes.INT(), "'5'", "a: STRING can't become INT");
+    assertRejected(DataTypes.INT(), "2147483648.0", "a: DOUBLE 2.147483648E9 can't become INT");
+    assertRejected(
+        DataTypes.INT(), "{$numberLong: '2147483648'}", "a: INT64 2147483648 can't become INT");
+    assertRejected(DataTypes.BIGINT(), "1.5", "a: DOUBLE 1.5 can't become BIGINT");
+    assertRejected(
+        DataTypes.BIGINT(), "{$numberDouble: 'NaN'}", "a: DOUBLE NaN can't become BIGINT");
+    assertRejected(DataTypes.BOOLEAN(), "1", "a: INT32 1 can't become BOOLEAN");
+    assertRejected(DataTypes.DECIMAL(3, 1), "100", "a: INT32 100 can't become DECIMAL(3, 1)");
+    assertRejected(
         DataTypes.DECIMAL(3, 1),
         "{$numberDecimal: 'Infinity'}",
         "a: DECIMAL128 Infinity can't become DECIMAL(3, 1)");
-    refused(DataTypes.TIMESTAMP_LTZ(3), "5", "a: INT32 5 can't become TIMESTAMP_LTZ(3)");
-    refused(DataTypes.BYTES(), "'x'", "a: STRING can't become BYTES");
-    refused(DataTypes.ARRAY(DataTypes.INT()), "[1, 'x']", "a[1]: STRING can't become INT");
-    refused(DataTypes.ARRAY(DataTypes.INT()), "{}", "a: DOCUMENT can't become ARRAY<INT>");
-    refused(DataTypes.INT().notNull(), "null", "a: there is no value for INT NOT NULL");
+    assertRejected(DataTypes.TIMESTAMP_LTZ(3), "5", "a: INT32 5 can't become TIMESTAMP_LTZ(3)");
+    assertRejected(DataTypes.BYTES(), "'x'", "a: STRING can't become BYTES");
+    assertRejected(DataTypes.ARRAY(DataTypes.INT()), "[1, 'x']", "a[1]: STRING can't become INT");
+    assertRejected(DataTypes.ARRAY(DataTypes.INT()), "{}", "a: DOCUMENT can't become ARRAY<INT>");
+    assertRejected(DataTypes.INT().notNull(), "null", "a: there is no value for INT NOT NULL");
     DataType row = DataTypes.ROW(DataTypes.FIELD("c", DataTypes.INT()));
-    refused(row, "[]", "a: ARRAY can't become a ROW");
-    refused(DataTypes.ARRAY(row), "[{}, {c: true}]", "a[1].c: BOOLEAN can't become INT");
-    refused(
+    assertRejected(row, "[]", "a: ARRAY can't become a ROW");
+    assertRejected(DataTypes.ARRAY(row), "[{}, {c: true}]", "a[1].c: BOOLEAN can't become INT");
+    assertRejected(
         DataTypes.MAP(DataTypes.STRING(), row), "{b: {c: {}}}", "a.b.c: DOCUMENT can't become INT");
   }
 
-  private static void refused(DataType type, String json, String message) {
+  private static void assertRejected(DataType type, String json, String message) {
     assertThatThrownBy(() -> convert(type, json))
         .isInstanceOf(WrongValueException.class)
         .hasMessage(message);
   }
 
   @Test
-  void aTypeWithoutAConverterIsRefusedWithItsPath() {
+  void rejectsUnsupportedTypeWithPath() {
     RowType row =
         (RowType)
             DataTypes.ROW(

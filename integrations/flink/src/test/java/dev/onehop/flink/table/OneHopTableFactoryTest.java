@@ -28,7 +28,7 @@ class OneHopTableFactoryTest {
   private final Map<String, String> options = new LinkedHashMap<>();
 
   @BeforeEach
-  void usualOptions() {
+  void setUsualOptions() {
     options.put("connector", "onehop-mongodb");
     options.put("hosts", "mongos1,mongos2:27018");
     options.put("database", "shop");
@@ -45,21 +45,21 @@ class OneHopTableFactoryTest {
     return tables.explainSql(query);
   }
 
-  private void refused(String columns, String message) {
+  private void assertRejected(String columns, String message) {
     assertThatThrownBy(() -> plan(columns, "SELECT * FROM orders"))
         .isInstanceOf(ValidationException.class)
         .hasStackTraceContaining(message);
   }
 
   @Test
-  void changesAreUpsertsThatFlinkNormalizes() {
+  void flinkNormalizesUpserts() {
     assertThat(plan(COLUMNS, "SELECT COUNT(*), SUM(amount) FROM orders"))
         .contains("ChangelogNormalize(key=[_id]")
         .contains("project=[amount, _id], metadata=[]");
   }
 
   @Test
-  void aFullChangelogNeedsNoState() {
+  void fullChangelogNeedsNoState() {
     options.put("scan.full-changelog", "true");
     assertThat(plan(COLUMNS, "SELECT customer, changed FROM orders"))
         .doesNotContain("ChangelogNormalize")
@@ -67,7 +67,7 @@ class OneHopTableFactoryTest {
   }
 
   @Test
-  void theSourcesWatermarksAreATablesWatermarks() {
+  void tableUsesWatermarksOfSource() {
     assertThat(
             plan(
                 COLUMNS + ", WATERMARK FOR changed AS SOURCE_WATERMARK()",
@@ -94,29 +94,29 @@ class OneHopTableFactoryTest {
         "scan.splits-per-shard | 0 | 'scan.splits-per-shard' must be at least 1",
         "heartbeat.interval.ms | 100 | Unsupported options:",
       })
-  void anOptionThatHasNoMeaningIsRefused(String option, String value, String message) {
+  void rejectsInvalidOption(String option, String value, String message) {
     options.put(option, value);
     options.values().removeIf(given -> given == null);
-    refused(COLUMNS, message);
+    assertRejected(COLUMNS, message);
   }
 
   @Test
-  void partsOfTheUriStandInTheUri() {
+  void rejectsOptionsThatBelongInUri() {
     options.remove("hosts");
     options.put("uri", "mongodb://mongos1/");
     options.put("username", "me");
-    refused(COLUMNS, "write these values into the URI");
+    assertRejected(COLUMNS, "write these values into the URI");
   }
 
   @Test
-  void changesStartAtATime() {
+  void acceptsStartTime() {
     options.put("scan.startup.mode", "timestamp");
     options.put("scan.startup.timestamp-millis", "1767323045678");
     assertThat(plan(COLUMNS, "SELECT * FROM orders")).contains("orders");
   }
 
   @Test
-  void aUserMayHaveAnyName() {
+  void acceptsSpecialCharactersInCredentials() {
     options.put("username", "a@b");
     options.put("password", "p/w:1 2");
     options.put("connection.options", "tls=true&authSource=admin");
@@ -124,19 +124,20 @@ class OneHopTableFactoryTest {
   }
 
   @Test
-  void theKeyIsTheCollections() {
-    refused("_id STRING", "PRIMARY KEY (_id) NOT ENFORCED");
+  void primaryKeyMustBeId() {
+    assertRejected("_id STRING", "PRIMARY KEY (_id) NOT ENFORCED");
     tables.executeSql("DROP TABLE orders");
-    refused("_id STRING, a STRING, PRIMARY KEY (a) NOT ENFORCED", "PRIMARY KEY (_id) NOT ENFORCED");
+    assertRejected(
+        "_id STRING, a STRING, PRIMARY KEY (a) NOT ENFORCED", "PRIMARY KEY (_id) NOT ENFORCED");
     tables.executeSql("DROP TABLE orders");
-    refused(
+    assertRejected(
         "_id ARRAY<INT>, PRIMARY KEY (_id) NOT ENFORCED",
         "the type of _id can't be ARRAY<INT> NOT NULL");
   }
 
   @Test
-  void aTypeWithoutAConverterIsRefused() {
-    refused(
+  void rejectsUnsupportedType() {
+    assertRejected(
         "_id STRING, d TIMESTAMP(3), PRIMARY KEY (_id) NOT ENFORCED", "d can't be TIMESTAMP(3)");
   }
 }

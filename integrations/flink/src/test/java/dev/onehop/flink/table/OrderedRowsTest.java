@@ -55,7 +55,7 @@ class OrderedRowsTest {
   }
 
   @Test
-  void theDeletionOfTheOldVersionIsNoDeletionOfTheRow() throws Exception {
+  void deletionOfOldVersionKeepsRow() throws Exception {
     assertThat(
             rows(
                 false,
@@ -71,7 +71,7 @@ class OrderedRowsTest {
   }
 
   @Test
-  void aFullChangelogTakesTheOldVersionBack() throws Exception {
+  void fullChangelogRetractsOldVersion() throws Exception {
     assertThat(
             rows(
                 true,
@@ -83,7 +83,7 @@ class OrderedRowsTest {
   }
 
   @Test
-  void aDocumentThatOneTransactionInsertsAndDeletesIsGone() throws Exception {
+  void insertAndDeleteInOneTransactionRemovesRow() throws Exception {
     assertThat(
             rows(
                 false,

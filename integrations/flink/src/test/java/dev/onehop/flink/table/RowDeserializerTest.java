@@ -77,7 +77,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void anUpsertHasTheDocumentAndADeletionItsKey() {
+  void upsertHasDocumentAndDeletionHasKey() {
     assertThat(rows(false, event("insert", ", " + AFTER)))
         .containsExactly(row(RowKind.INSERT, 2, 5L));
     assertThat(rows(false, event("replace", ", " + AFTER)))
@@ -88,7 +88,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void anUpdateOfADeletedDocumentAndOtherEventsGiveNoRow() {
+  void eventsWithoutDocumentGiveNoRow() {
     assertThat(rows(false, event("update", ", fullDocument: null"))).isEmpty();
     assertThat(rows(false, event("update", ""))).isEmpty();
     assertThat(rows(false, "operationType: 'drop'")).isEmpty();
@@ -96,7 +96,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void aFullChangelogHasTheRowsBeforeAndAfter() {
+  void fullChangelogHasRowsBeforeAndAfter() {
     assertThat(rows(true, event("insert", ", " + AFTER)))
         .containsExactly(row(RowKind.INSERT, 2, 5L));
     assertThat(rows(true, event("update", ", " + BEFORE + ", " + AFTER)))
@@ -109,7 +109,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void metadataFollowTheColumns() {
+  void metadataFollowColumns() {
     assertThat(
             changes(
                     false,
@@ -129,7 +129,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void aChangeHasWhatItsOrderNeeds() {
+  void changeHasTransactionAndKey() {
     assertThat(changes(false, List.of(), event("delete", "")))
         .singleElement()
         .satisfies(
@@ -153,7 +153,7 @@ class RowDeserializerTest {
   }
 
   @Test
-  void aFailureNamesTheDocumentAndThePath() {
+  void failureNamesDocumentAndPath() {
     assertThatThrownBy(
             () -> rows(false, event("insert", ", fullDocument: {_id: 5, amount: 'many'}")))
         .isInstanceOf(FlinkRuntimeException.class)

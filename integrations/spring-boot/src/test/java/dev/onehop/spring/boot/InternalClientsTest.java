@@ -20,7 +20,7 @@ class InternalClientsTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
   @BeforeEach
-  void listen() {
+  void captureLog() {
     lines.start();
     logger.setLevel(Level.INFO);
     logger.setAdditive(false);
@@ -28,7 +28,7 @@ class InternalClientsTest {
   }
 
   @AfterEach
-  void asBefore() {
+  void restoreLogger() {
     logger.detachAppender(lines);
     logger.setAdditive(true);
     logger.setLevel(null);
@@ -36,7 +36,7 @@ class InternalClientsTest {
   }
 
   @Test
-  void onlyTheApplicationsClientIsLogged() {
+  void logsOnlyApplicationClient() {
     InternalClients.mute();
     InternalClients.mute();
     try (OneHop router = OneHop.builder("mongodb://localhost:1/").build()) {

@@ -27,14 +27,14 @@ class MetadataTest {
   }
 
   @Test
-  void hasEveryPropertyOfTheRouter() throws IOException {
+  void hasEveryPropertyOfRouter() throws IOException {
     assertThat(properties())
         .containsAll(Arrays.stream(OneHopProperty.values()).map(RouterProperties::name).toList())
         .contains("onehop.mode", "onehop.pipelining.enabled", "management.endpoint.onehop.access");
   }
 
   @Test
-  void isWhatTheManualDescribes() throws IOException {
+  void manualDescribesEveryProperty() throws IOException {
     assertThat(properties().stream().filter(name -> name.startsWith("onehop.")))
         .isSubsetOf(
             Pattern.compile("`(onehop\\.[a-z.-]+)`")

@@ -3,6 +3,7 @@ package dev.onehop.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -19,8 +20,7 @@ class OneHopActuatorAutoConfigurationTest {
   private final ApplicationContextRunner application =
       new ApplicationContextRunner()
           .withConfiguration(OneHopAutoConfigurationTest.CONFIGURATIONS)
-          .withClassLoader(
-              new FilteredClassLoader(com.mongodb.reactivestreams.client.MongoClient.class))
+          .withClassLoader(new FilteredClassLoader(MongoClient.class))
           .withConfiguration(AutoConfigurations.of(OneHopActuatorAutoConfiguration.class))
           .withPropertyValues(
               "spring.data.mongodb.uri=mongodb://localhost:1/?serverSelectionTimeoutMS=1",
@@ -43,7 +43,7 @@ class OneHopActuatorAutoConfigurationTest {
   }
 
   @Test
-  void infoNamesTheMode() {
+  void infoNamesMode() {
     application.run(
         context -> {
           Info.Builder info = new Info.Builder();
@@ -54,7 +54,7 @@ class OneHopActuatorAutoConfigurationTest {
   }
 
   @Test
-  void theEndpointIsOnlyThereWhereItIsExposed() {
+  void endpointExistsOnlyIfExposed() {
     application.run(context -> assertThat(context).hasSingleBean(OneHopEndpoint.class));
     application
         .withPropertyValues("management.endpoints.web.exposure.include=health")
@@ -62,7 +62,7 @@ class OneHopActuatorAutoConfigurationTest {
   }
 
   @Test
-  void theEndpointTurnsRoutingOffAndOn() {
+  void endpointSwitchesRouting() {
     application.run(
         context -> {
           OneHopEndpoint endpoint = context.getBean(OneHopEndpoint.class);
@@ -73,7 +73,7 @@ class OneHopActuatorAutoConfigurationTest {
   }
 
   @Test
-  void whatTheEndpointCannotDoIsABadRequest() {
+  void endpointRejectsInvalidRequests() {
     application
         .withPropertyValues("onehop.enabled=false")
         .run(

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.UuidRepresentation;
@@ -49,7 +50,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void bothClientsAreOnOneRouter() {
+  void bothClientsUseOneRouter() {
     application
         .withClassLoader(getClass().getClassLoader())
         .run(
@@ -64,7 +65,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void aSynchronousApplicationHasOneClient() {
+  void synchronousApplicationHasOneClient() {
     application.run(
         context -> {
           assertThat(context).hasSingleBean(MongoClient.class).hasSingleBean(OneHop.class);
@@ -73,7 +74,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void aReactiveApplicationHasOneClient() {
+  void reactiveApplicationHasOneClient() {
     application
         .withClassLoader(new FilteredClassLoader(MongoClient.class))
         .run(
@@ -85,7 +86,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void customizersAreAppliedInOrderAndUuidsAreBoots() {
+  void appliesCustomizersInOrderAndUuidProperty() {
     application
         .withPropertyValues("spring.data.mongodb.uuid-representation=standard")
         .withUserConfiguration(Customizers.class)
@@ -121,7 +122,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void connectionDetailsGoBeforeProperties() {
+  void connectionDetailsOverrideProperties() {
     application
         .withBean(
             MongoConnectionDetails.class,
@@ -133,7 +134,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void anSslBundleIsTheRouters() throws IOException {
+  void routerUsesSslBundle() throws IOException {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       application
           .withBean(MongoConnectionDetails.class, () -> new WithBundle(server.getLocalPort()))
@@ -161,7 +162,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void settingsOfTheApplicationAreTheWhole() {
+  void usesSettingsOfApplication() {
     application
         .withBean(
             MongoClientSettings.class,
@@ -174,14 +175,14 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void clientsOfTheApplicationAreLeftAlone() {
+  void createsNoRouterForClientOfApplication() {
     application
         .withBean(MongoClient.class, () -> MongoClients.create("mongodb://localhost:1/"))
         .run(context -> assertThat(context).doesNotHaveBean(OneHop.class));
   }
 
   @Test
-  void aRouterOfTheApplicationServesItsClients() {
+  void clientsUseRouterOfApplication() {
     application
         .withBean("own", OneHop.class, () -> OneHop.builder("mongodb://localhost:1/").build())
         .run(
@@ -193,7 +194,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void whatIsTurnedOffIsBootsOwn() {
+  void clientsBypassDisabledRouter() {
     application
         .withPropertyValues("onehop.enabled=false")
         .run(
@@ -207,7 +208,7 @@ class OneHopAutoConfigurationTest {
   }
 
   @Test
-  void propertiesAreSpelledAsBootDoes() {
+  void bindsPropertiesLikeBoot() {
     application
         .withPropertyValues("onehop.mode=direct", "onehop.refresh-interval=7s")
         .run(
@@ -220,7 +221,7 @@ class OneHopAutoConfigurationTest {
                 assertThat(context)
                     .getFailure()
                     .rootCause()
-                    .isInstanceOf(java.time.format.DateTimeParseException.class));
+                    .isInstanceOf(DateTimeParseException.class));
     application
         .withPropertyValues(
             "onehop.pipelining.enabled=true", "onehop.pipelining.sockets-per-server=0")

@@ -30,7 +30,7 @@ class OneHopRuntimeHintsTest {
   }
 
   @Test
-  void nettyCanMakeTheChannels() throws Exception {
+  void nettyCanCreateChannels() throws Exception {
     for (String name : OneHopRuntimeHints.CHANNELS) {
       Class<?> channel = Class.forName(name);
       assertThat(SocketChannel.class).isAssignableFrom(channel);
@@ -39,13 +39,13 @@ class OneHopRuntimeHintsTest {
   }
 
   @Test
-  void theRouterFindsItsResources() throws Exception {
-    Set<String> asked = new TreeSet<>();
+  void routerFindsItsResources() throws Exception {
+    Set<String> requested = new TreeSet<>();
     // This class loader stays open, because the router's threads still load classes when they end.
-    Class<?> type = new Listening(asked).loadClass(OneHop.class.getName());
+    Class<?> type = new RecordingClassLoader(requested).loadClass(OneHop.class.getName());
     Object builder = type.getMethod("builder", String.class).invoke(null, "mongodb://localhost:1/");
     ((AutoCloseable) builder.getClass().getMethod("build").invoke(builder)).close();
-    assertThat(asked)
+    assertThat(requested)
         .contains("com/mongodb/MongoClientSettings.class")
         .allSatisfy(name -> assertThat(resource().forResource(name)).accepts(hints()));
   }
@@ -53,12 +53,12 @@ class OneHopRuntimeHintsTest {
   /**
    * A class loader that loads all classes itself and records each requested resource that exists.
    */
-  private static final class Listening extends URLClassLoader {
-    private final Set<String> asked;
+  private static final class RecordingClassLoader extends URLClassLoader {
+    private final Set<String> requested;
 
-    Listening(Set<String> asked) throws Exception {
+    RecordingClassLoader(Set<String> requested) throws Exception {
       super(classPath(), ClassLoader.getPlatformClassLoader());
-      this.asked = asked;
+      this.requested = requested;
     }
 
     private static URL[] classPath() throws Exception {
@@ -73,7 +73,7 @@ class OneHopRuntimeHintsTest {
     public URL getResource(String name) {
       URL found = super.getResource(name);
       if (found != null && (name.endsWith(".class") || name.startsWith("dev/onehop/"))) {
-        asked.add(name);
+        requested.add(name);
       }
       return found;
     }

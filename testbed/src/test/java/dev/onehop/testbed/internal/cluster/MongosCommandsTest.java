@@ -56,7 +56,7 @@ class MongosCommandsTest {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new WireFrames(), new Answer());
+                    channel.pipeline().addLast(new WireFrames(), new FakeMongos());
                   }
                 })
             .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -74,7 +74,7 @@ class MongosCommandsTest {
   }
 
   @Test
-  void aNewDatabaseGetsItsPrimaryAndACollectionItsKey() {
+  void createsDatabaseAndShardsCollection() {
     mongos.stopBalancer();
     mongos.create("ycsb", "usertable", "shard-va", json("{_id: 'hashed'}"), 12);
 
@@ -88,7 +88,7 @@ class MongosCommandsTest {
   }
 
   @Test
-  void aDatabaseThatIsThereKeepsItsPrimary() {
+  void existingDatabaseKeepsPrimary() {
     databases.put("ycsb", json("{_id: 'ycsb', primary: 'shard-or'}"));
 
     mongos.create("ycsb", "usertable", "shard-va", json("{_id: 1}"), null);
@@ -100,7 +100,7 @@ class MongosCommandsTest {
   }
 
   @Test
-  void aChunkIsSplitAtOnePointAfterTheOther() {
+  void splitsChunkAtOnePointPerCommand() {
     ChunkRange chunk = new ChunkRange(json("{_id: 0}"), json("{_id: 9}"), "shard-va");
 
     mongos.split(
@@ -113,7 +113,7 @@ class MongosCommandsTest {
   }
 
   @Test
-  void rangesMoveAndBeforeSixPointZeroChunks() {
+  void usesMoveChunkIfMoveRangeIsUnknown() {
     mongos.move("d.c", json("{_id: 3}"), json("{_id: 6}"), "shard-or");
     answers.put("moveRange", json("{ok: 0, code: 59, codeName: 'CommandNotFound', errmsg: 'no'}"));
     mongos.move("d.c", json("{_id: 3}"), null, "shard-ca");
@@ -128,7 +128,7 @@ class MongosCommandsTest {
   }
 
   @Test
-  void whatIsNotThereIsDroppedAndOtherRefusalsAreTold() {
+  void dropIgnoresMissingCollectionAndReportsOtherErrors() {
     answers.put("drop", json("{ok: 0, code: 26, codeName: 'NamespaceNotFound', errmsg: 'no'}"));
     mongos.drop("d", "c");
     answers.put("drop", json("{ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not you'}"));
@@ -145,7 +145,7 @@ class MongosCommandsTest {
   }
 
   /** Replies to hello as a mongos. Accepts other commands, except those that the test refuses. */
-  private final class Answer extends SimpleChannelInboundHandler<ByteBuf> {
+  private final class FakeMongos extends SimpleChannelInboundHandler<ByteBuf> {
     private int replies;
 
     @Override

@@ -16,7 +16,7 @@ class EngineTest {
   @TempDir private Path folder;
 
   @Test
-  void noEngine() {
+  void reportsMissingSocket() {
     Path nowhere = folder.resolve("docker.sock");
 
     assertThat(Engine.trouble(Map.of(), nowhere))
@@ -27,7 +27,7 @@ class EngineTest {
   }
 
   @Test
-  void aSocketThatNobodyListensOn() throws IOException {
+  void reportsSocketWithoutListener() throws IOException {
     Path left = Files.createFile(folder.resolve("docker.sock"));
 
     assertThat(Engine.trouble(Map.of("DOCKER_HOST", "unix://" + left), Path.of("/nowhere")))
@@ -36,7 +36,7 @@ class EngineTest {
   }
 
   @Test
-  void aSocketThatSomebodyListensOn() throws IOException {
+  void acceptsSocketWithListener() throws IOException {
     Path socket = folder.resolve("docker.sock");
     try (ServerSocketChannel engine = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       engine.bind(UnixDomainSocketAddress.of(socket));
@@ -46,7 +46,7 @@ class EngineTest {
   }
 
   @Test
-  void noPermission() {
+  void reportsMissingPermission() {
     assertThat(Engine.unreachable(Path.of("/var/run/docker.sock"), "Permission denied"))
         .isEqualTo(
             "no permission for /var/run/docker.sock; add this user to its group (sudo usermod -aG"
@@ -54,7 +54,7 @@ class EngineTest {
   }
 
   @Test
-  void anEngineElsewhere() {
+  void reportsRemoteEngine() {
     assertThat(Engine.trouble(Map.of("DOCKER_HOST", "tcp://far:2375"), Path.of("/nowhere")))
         .startsWith("DOCKER_HOST is tcp://far:2375");
   }

@@ -11,7 +11,7 @@ class ImageTest {
   private static final String MONGOD = "db version v8.0.17\nBuild Info: {}\n";
 
   @Test
-  void whatAnImageHolds() {
+  void readsVersionsInImage() {
     assertThat(Image.of("m", MONGOD + "mongos version v8.0.17\nBuild Info: {}\n"))
         .isEqualTo(new Image("m", "8.0.17", "8.0.17", false));
     assertThat(Image.of("m", MONGOD + "sh: mongos: not found\nhas java\n"))
@@ -19,14 +19,14 @@ class ImageTest {
   }
 
   @Test
-  void noMongod() {
+  void rejectsImageWithoutMongod() {
     assertThatThrownBy(() -> Image.of("debian:12", "sh: mongod: not found\n"))
         .isInstanceOf(TestbedException.class)
         .hasMessage("image debian:12 has no mongod; name an image with mongod, such as mongo:8.0");
   }
 
   @Test
-  void noMongos() {
+  void requiresMongosOrJavaForRouters() {
     Image without = new Image("m", "8.0.17", null, false);
 
     assertThatThrownBy(() -> without.requireRouters(false))

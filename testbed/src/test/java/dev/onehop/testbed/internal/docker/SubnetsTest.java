@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class SubnetsTest {
   @Test
-  void divideWhatTheEngineGives() {
+  void dividesSubnetOfEngine() {
     try (Subnets wide = Subnets.in("172.20.0.0/16", 4);
         Subnets narrow = Subnets.in("192.168.32.0/20", 16)) {
       assertThat(wide.gateway(3)).isEqualTo("172.20.3.1");
@@ -18,7 +18,7 @@ class SubnetsTest {
   }
 
   @Test
-  void tooSmallForTheTopology() {
+  void rejectsTooSmallSubnet() {
     assertThatThrownBy(() -> Subnets.in("192.168.32.0/20", 17))
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("too small for 17 hosts");

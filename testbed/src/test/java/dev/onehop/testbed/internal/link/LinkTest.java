@@ -98,26 +98,26 @@ class LinkTest {
   }
 
   @Test
-  void anAnswerTakesTheRoundTripOfTheCallersHost() throws IOException {
+  void replyTakesRoundTripOfCallersHost() throws IOException {
     assertThat(echoTime(connect(NEAR_HOST))).isGreaterThanOrEqualTo(NEAR.minus(EARLY));
     assertThat(echoTime(connect(FAR_HOST))).isGreaterThanOrEqualTo(FAR.minus(EARLY));
   }
 
   @Test
-  void theServerSeesTheCallersHost() throws IOException {
+  void serverSeesCallersHost() throws IOException {
     echoTime(connect(NEAR_HOST));
     echoTime(connect(FAR_HOST));
     assertThat(seenCallers).containsExactly(NEAR_HOST, FAR_HOST);
   }
 
   @Test
-  void anUnknownAddressCountsAsTheDefaultHost() throws IOException {
+  void unknownAddressCountsAsDefaultHost() throws IOException {
     echoTime(connect(Loopback.ip(0, 0, 1)));
     assertThat(seenCallers).containsExactly(NEAR_HOST);
   }
 
   @Test
-  void aCallersHostIsFoundByItsProcess() throws Exception {
+  void findsCallersHostByProcess() throws Exception {
     Process process =
         new ProcessBuilder(
                 "bash",
@@ -138,7 +138,7 @@ class LinkTest {
    * This process connects from the near host, but it is registered as the router of the far host.
    */
   @Test
-  void aProcessThatIsKnownCountsForMoreThanItsAddress() throws IOException {
+  void registeredProcessIsPreferredToAddress() throws IOException {
     links
         .callers()
         .register(ProcessHandle.current().pid(), new ConnectionEnd("far", Traffic.Party.ROUTER));
@@ -149,7 +149,7 @@ class LinkTest {
   }
 
   @Test
-  void manyMessagesAreUnderWayAtATime() throws IOException {
+  void manyMessagesAreInFlight() throws IOException {
     Socket socket = connect(FAR_HOST);
     echoTime(socket);
     long began = System.nanoTime();
@@ -168,24 +168,24 @@ class LinkTest {
   }
 
   @Test
-  void bulkDataArrivesWholeAndInOrder() throws Exception {
+  void bulkDataArrivesCompleteAndInOrder() throws Exception {
     Socket socket = connect(NEAR_HOST);
     byte[] sent = new byte[40 << 20];
     new Random(7).nextBytes(sent);
-    CompletableFuture<Void> writing = writeAside(socket, sent, 1);
+    CompletableFuture<Void> writing = writeAsync(socket, sent, 1);
     byte[] received = socket.getInputStream().readNBytes(sent.length);
     writing.get(10, TimeUnit.SECONDS);
     assertThat(Arrays.equals(received, sent)).isTrue();
   }
 
   @Test
-  void aReaderThatDoesNotReadIsWaitedFor() throws Exception {
+  void slowReaderBlocksWriter() throws Exception {
     Socket socket = connect(NEAR_HOST);
     // These 400 MiB are more than the link's limit in both directions plus all socket buffers.
     // Linux lets each of the four receive buffers grow to 32 MiB.
     byte[] megabyte = new byte[1 << 20];
     int times = 400;
-    CompletableFuture<Void> writing = writeAside(socket, megabyte, times);
+    CompletableFuture<Void> writing = writeAsync(socket, megabyte, times);
     assertThatThrownBy(() -> writing.get(1500, TimeUnit.MILLISECONDS))
         .isInstanceOf(TimeoutException.class);
     for (int i = 0; i < times; i++) {
@@ -194,7 +194,7 @@ class LinkTest {
     writing.get(10, TimeUnit.SECONDS);
   }
 
-  private static CompletableFuture<Void> writeAside(Socket socket, byte[] bytes, int times) {
+  private static CompletableFuture<Void> writeAsync(Socket socket, byte[] bytes, int times) {
     return CompletableFuture.runAsync(
         () -> {
           try {
@@ -208,7 +208,7 @@ class LinkTest {
   }
 
   @Test
-  void theEndOfSendingArrivesAndAnswersStillComeBack() throws Exception {
+  void repliesArriveAfterHalfClose() throws Exception {
     Socket socket = connect(NEAR_HOST);
     socket.getOutputStream().write(new byte[] {1, 2, 3});
     socket.shutdownOutput();
@@ -218,7 +218,7 @@ class LinkTest {
   }
 
   @Test
-  void aResetArrivesAsAReset() throws Exception {
+  void forwardsReset() throws Exception {
     Socket socket = connect(NEAR_HOST);
     echoTime(socket);
     socket.setSoLinger(true, 0);
@@ -228,7 +228,7 @@ class LinkTest {
   }
 
   @Test
-  void cuttingBreaksConnectionsAndTakesNewOnes() throws Exception {
+  void cutBreaksConnectionsAndAcceptsNewOnes() throws Exception {
     Socket socket = connect(NEAR_HOST);
     echoTime(socket);
     link.cut();
@@ -238,7 +238,7 @@ class LinkTest {
   }
 
   @Test
-  void blockingRefusesNewConnectionsUntilItIsLifted() throws Exception {
+  void refusesNewConnectionsWhileBlocked() throws Exception {
     link.setBlocked(true);
     assertThatThrownBy(() -> echoTime(connect(NEAR_HOST))).isInstanceOf(IOException.class);
     link.setBlocked(false);
@@ -246,7 +246,7 @@ class LinkTest {
   }
 
   @Test
-  void aServerThatIsNotThereResetsTheCaller() throws Exception {
+  void unreachableServerResetsCaller() throws Exception {
     Link deadEnd =
         links.open(
             SERVER,
@@ -256,7 +256,7 @@ class LinkTest {
   }
 
   @Test
-  void bytesAreCountedBothWaysByWhereTheyComeFrom() throws IOException {
+  void countsBytesByOriginInBothDirections() throws IOException {
     Traffic before = links.traffic(host -> host);
     Socket far = connect(FAR_HOST);
     far.getOutputStream().write(new byte[1000]);
@@ -275,7 +275,7 @@ class LinkTest {
   }
 
   @Test
-  void withoutDelaysBytesStillArriveInOrder() throws IOException {
+  void keepsOrderWhenDelaysChange() throws IOException {
     Socket socket = connect(FAR_HOST);
     echoTime(socket);
     DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -289,7 +289,7 @@ class LinkTest {
   }
 
   @Test
-  void anAddressThatIsTakenIsNamed() {
+  void reportsAddressInUse() {
     assertThatThrownBy(() -> links.open(SERVER, link.advertised(), link.advertised()))
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("cannot listen on")

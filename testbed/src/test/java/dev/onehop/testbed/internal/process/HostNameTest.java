@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class HostNameTest {
 
   @Test
-  void aProgramBelievesInAnotherHostNameAndKeepsItsPid() throws IOException {
+  void commandSeesOtherHostNameAndKeepsPid() throws IOException {
     Assumptions.assumeTrue(HostName.isPossible(), "this system allows no namespaces");
     String before = run(List.of("hostname")).output();
     Run renamed = run(HostName.command("127.27.2.1", List.of("sh", "-c", "hostname; echo $$")));

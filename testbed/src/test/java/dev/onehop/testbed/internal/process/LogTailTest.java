@@ -23,13 +23,13 @@ class LogTailTest {
   @TempDir private Path folder;
 
   @Test
-  void theLastLinesAreMadeReadable() throws IOException {
+  void formatsLastLines() throws IOException {
     assertThat(LogTail.of(log("one", "", FATAL, "two"), 2))
         .containsExactly("F CONTROL Writing fatal message {\"message\": \"out of disk\"}", "two");
   }
 
   @Test
-  void whatSamplingCausesIsLeftOut() throws IOException {
+  void omitsSlowQueries() throws IOException {
     List<String> lines = new ArrayList<>(List.of(FATAL));
     for (int i = 0; i < 500; i++) {
       lines.add(SLOW_QUERY);
@@ -39,7 +39,7 @@ class LogTailTest {
   }
 
   @Test
-  void noLogHasNoLines() {
+  void missingLogHasNoLines() {
     assertThat(LogTail.of(folder.resolve("missing"), 3)).isEmpty();
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class PortsTest {
 
   @Test
-  void saysWhoHasThePort() throws IOException {
+  void namesProcessOnPort() throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, Loopback.ip(41, 0, 1))) {
       InetSocketAddress address = Loopback.socket(41, 0, 1, taken.getLocalPort());
       assertThat(catchThrowable(() -> Ports.requireFree(address)))
@@ -26,7 +26,7 @@ class PortsTest {
   }
 
   @Test
-  void findsAListenerOnAllAddresses() throws IOException {
+  void findsListenerOnAllAddresses() throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
       InetSocketAddress address = Loopback.socket(41, 0, 1, taken.getLocalPort());
       assertThat(catchThrowable(() -> Ports.requireFree(address)))
@@ -35,7 +35,7 @@ class PortsTest {
   }
 
   @Test
-  void aFreePortIsFree() {
+  void acceptsFreePort() {
     assertThatCode(() -> Ports.requireFree(Loopback.socket(41, 0, 2, 27018)))
         .doesNotThrowAnyException();
   }

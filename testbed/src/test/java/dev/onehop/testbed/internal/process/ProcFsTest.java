@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ProcFsTest {
 
   @Test
-  void readsASocketsLine() {
+  void readsLineOfSocket() {
     ProcFs.TcpSocket socket =
         ProcFs.parseSocket(
             "   2: 0100007F:D431 01021B7F:698A 01 00000000:00000000 02:000006D5 00000000"
@@ -36,7 +36,7 @@ class ProcFsTest {
   }
 
   @Test
-  void leavesTrueIpv6Out() {
+  void ignoresIpv6() {
     assertThat(
             ProcFs.parseSocket(
                 "   0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000"
@@ -45,7 +45,7 @@ class ProcFsTest {
   }
 
   @Test
-  void findsTheOwnerOfAConnection() throws IOException {
+  void findsOwnerOfConnection() throws IOException {
     InetAddress loopback = Loopback.ip(0, 0, 1);
     try (ServerSocket server = new ServerSocket(0, 1, loopback);
         Socket client = new Socket(loopback, server.getLocalPort())) {
@@ -62,7 +62,7 @@ class ProcFsTest {
   }
 
   @Test
-  void aProcessThatIsGoneHasNoStart() throws IOException, InterruptedException {
+  void endedProcessHasNoStartTime() throws IOException, InterruptedException {
     Process process = new ProcessBuilder("true").start();
     long pid = process.pid();
     process.waitFor();

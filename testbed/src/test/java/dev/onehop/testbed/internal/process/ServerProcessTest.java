@@ -18,7 +18,7 @@ class ServerProcessTest {
   @TempDir Path folder;
 
   @Test
-  void aDeathIsReportedWithExitCodeAndLastWords() throws Exception {
+  void reportsDeathWithExitCodeAndLastLines() throws Exception {
     CompletableFuture<ProcessFailure> death = new CompletableFuture<>();
     ServerProcess process =
         start("sh", "-c", "sleep 0.2; echo first; echo no space left on device >&2; exit 14");
@@ -32,7 +32,7 @@ class ServerProcessTest {
   }
 
   @Test
-  void whatItUsesIsCountedAsLongAsItRuns() throws Exception {
+  void countsCpuTimeWhileRunning() throws Exception {
     ServerProcess process = start("sh", "-c", "while :; do :; done");
     await()
         .atMost(Duration.ofSeconds(30))
@@ -43,7 +43,7 @@ class ServerProcessTest {
   }
 
   @Test
-  void beingKilledIsNoFailure() throws Exception {
+  void killIsNoFailure() throws Exception {
     CompletableFuture<ProcessFailure> death = new CompletableFuture<>();
     ServerProcess process = start("sleep", "100");
     process.onDeath(death::complete);
@@ -54,7 +54,7 @@ class ServerProcessTest {
   }
 
   @Test
-  void aProgramThatIsNotThereIsNamed() {
+  void reportsMissingProgram() {
     assertThatThrownBy(() -> start("/no/such/mongod"))
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("cannot start s1/a")
@@ -62,7 +62,7 @@ class ServerProcessTest {
   }
 
   @Test
-  void theServersJsonLogIsMadeReadable() {
+  void formatsJsonLog() {
     assertThat(
             LogTail.readable(
                 "{\"t\":{\"$date\":\"2026-11-21T04:39:08.634Z\"},\"s\":\"E\",\"c\":\"STORAGE\","

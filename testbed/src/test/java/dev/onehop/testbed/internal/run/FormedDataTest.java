@@ -26,7 +26,7 @@ class FormedDataTest {
   }
 
   @Test
-  void theSameClusterGetsWhatWasKept() throws IOException {
+  void copiesDataOfSameCluster() throws IOException {
     assertThat(data("a").copyTo(copy)).isFalse();
     data("a").keep(formed);
 
@@ -40,7 +40,7 @@ class FormedDataTest {
   }
 
   @Test
-  void anotherProcessMayHaveKeptItFirst() throws IOException {
+  void keepsExistingData() throws IOException {
     data("a").keep(formed);
     Files.writeString(formed.resolve("s1-a/collection.wt"), "others");
     data("a").keep(formed);
@@ -51,7 +51,7 @@ class FormedDataTest {
   }
 
   @Test
-  void itMayBeBehindALink(@TempDir Path elsewhere) throws IOException {
+  void followsSymbolicLink(@TempDir Path elsewhere) throws IOException {
     Files.createSymbolicLink(cache.resolve("formed"), elsewhere);
     data("a").keep(formed);
 
@@ -59,7 +59,7 @@ class FormedDataTest {
   }
 
   @Test
-  void whatCanNotBeCopiedIsNoData() throws IOException {
+  void failedCopyLeavesNoData() throws IOException {
     data("a").keep(formed);
     Files.createDirectories(copy.resolve("s1-a"));
     Files.writeString(copy.resolve("s1-a/collection.wt"), "in the way");
@@ -69,7 +69,7 @@ class FormedDataTest {
   }
 
   @Test
-  void whatIsRemovedIsGone() throws IOException {
+  void removeDeletesData() throws IOException {
     data("a").keep(formed);
     data("a").remove();
     data("never kept").remove();
@@ -79,7 +79,7 @@ class FormedDataTest {
   }
 
   @Test
-  void whatWasNotUsedForLongIsRemoved() throws IOException {
+  void removesLeastRecentlyUsedData() throws IOException {
     for (int i = 0; i < 40; i++) {
       data("old" + i).keep(formed);
     }

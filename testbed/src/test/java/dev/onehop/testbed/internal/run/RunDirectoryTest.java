@@ -26,7 +26,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void whatAKilledRunLeftIsEndedAndDeleted() throws Exception {
+  void cleansUpAfterKilledRun() throws Exception {
     Process server = sleeper(root.resolve("t").toString());
     leaveState(server.pid(), ProcFs.startTicks(server.pid()).getAsLong());
     Files.createDirectories(root.resolve("t/data/s1-a/journal"));
@@ -41,7 +41,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void aProcessThatOnlyHasTheSamePidIsLeftAlone() throws IOException {
+  void ignoresProcessWithReusedPid() throws IOException {
     Process other = sleeper(root.resolve("t").toString());
     leaveState(other.pid(), ProcFs.startTicks(other.pid()).getAsLong() - 1);
     RunDirectory.claim(root, "t", found::add).close();
@@ -50,7 +50,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void aProcessWithAnotherCommandLineIsLeftAlone() throws IOException {
+  void ignoresProcessWithOtherCommandLine() throws IOException {
     Process other = sleeper("/somewhere/else");
     leaveState(other.pid(), ProcFs.startTicks(other.pid()).getAsLong());
     RunDirectory.claim(root, "t", found::add).close();
@@ -59,7 +59,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void aRunThatIsUnderWayIsNotDisturbed() {
+  void rejectsSecondRunOfTopology() {
     try (RunDirectory directory = RunDirectory.claim(root, "t", found::add)) {
       leaveState(4711, 1);
       assertThatThrownBy(() -> RunDirectory.claim(root, "t", found::add))
@@ -72,7 +72,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void aStateFileThatWasCutShortIsNoState() throws IOException {
+  void ignoresTruncatedStateFile() throws IOException {
     Files.createDirectories(root.resolve("t"));
     Files.writeString(root.resolve("t/state.json"), "{\"topology\": \"t\", \"serv");
     assertThat(RunState.read(root.resolve("t"))).isNull();
@@ -80,7 +80,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void stateSurvivesWritingAndReading() throws IOException {
+  void readsWrittenState() throws IOException {
     Files.createDirectories(root.resolve("t"));
     RunState state =
         new RunState(

@@ -20,14 +20,14 @@ class CommandTypesTest {
   /** If the check read these documents by their index, it would take minutes. */
   @Test
   @Timeout(30)
-  void manyDocumentsInTheBody() {
+  void checksManyDocumentsInTime() {
     OpMsg insert = insert(Collections.nCopies(MANY, BsonDocument.parse("{a: 1, b: 'x'}")));
 
     assertThatCode(() -> CommandTypes.check(insert)).doesNotThrowAnyException();
   }
 
   @Test
-  void namesTheElementOfTheWrongType() {
+  void namesElementOfWrongType() {
     OpMsg insert = insert(List.of(new BsonDocument(), new BsonDocument(), new BsonInt32(1)));
 
     assertThatThrownBy(() -> CommandTypes.check(insert)).hasMessageContaining("documents.2");

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Merges the shards' lists of databases into the cluster's list. */
 class ListingsTest {
   @Test
-  void databasesAreThoseOfTheShardsAndAdminThatOfTheConfigServers() {
+  void mergesDatabasesAndReadsAdminFromConfigServers() {
     BsonDocument joined =
         Listings.joined(
             List.of(
@@ -39,13 +39,13 @@ class ListingsTest {
   }
 
   @Test
-  void namesAloneHaveNoSizes() {
+  void listOfNamesHasNoSizes() {
     assertThat(Listings.joined(List.of(list("{name: 'b'}"), list("{name: 'a'}")), list()))
         .isEqualTo(BsonDocument.parse("{databases: [{name: 'a'}, {name: 'b'}], ok: 1.0}"));
   }
 
   @Test
-  void aRefusalIsTheAnswer() {
+  void returnsErrorOfShard() {
     BsonDocument refused = BsonDocument.parse("{ok: 0.0, code: 13, errmsg: 'not authorized'}");
 
     assertThat(Listings.joined(List.of(list("{name: 'a'}"), refused), list())).isEqualTo(refused);

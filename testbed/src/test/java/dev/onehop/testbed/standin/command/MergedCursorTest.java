@@ -22,7 +22,7 @@ class MergedCursorTest {
   private static final BsonDocument ASCENDING = new BsonDocument("a", new BsonInt32(1));
 
   @Test
-  void documentsComeInTheOrderOfTheirSortKeys() {
+  void returnsDocumentsInSortKeyOrder() {
     MergedCursor cursor = merged(SortKeys.of(ASCENDING), 0, 0, shard(1, 4, 5), shard(2, 3, 9));
 
     assertThat(values(first(cursor, 100))).containsExactly(1, 2, 3, 4, 5, 9);
@@ -30,7 +30,7 @@ class MergedCursorTest {
   }
 
   @Test
-  void descendingFieldsTurnTheOrder() {
+  void descendingFieldsReverseOrder() {
     SortKeys descending = SortKeys.of(new BsonDocument("a", new BsonInt32(-1)));
 
     assertThat(values(first(merged(descending, 0, 0, shard(9, 4), shard(7, 5)), 100)))
@@ -38,7 +38,7 @@ class MergedCursorTest {
   }
 
   @Test
-  void theBestTextScoreComesFirst() {
+  void bestTextScoreIsFirst() {
     SortKeys byScore = SortKeys.of(BsonDocument.parse("{score: {$meta: 'textScore'}}"));
 
     assertThat(values(first(merged(byScore, 0, 0, shard(9, 4), shard(7, 5)), 100)))
@@ -46,13 +46,13 @@ class MergedCursorTest {
   }
 
   @Test
-  void otherMetadataHasNoOrderThatIsKnownHere() {
+  void orderByOtherMetadataIsUnsupported() {
     assertThat(SortKeys.of(BsonDocument.parse("{a: 1, r: {$meta: 'randVal'}}"))).isNull();
   }
 
   /** A collation key has the type string, but its bytes need not be text. */
   @Test
-  void sortKeysThatAreNoTextCompareByTheirBytes() {
+  void comparesNonTextSortKeysByBytes() {
     MergedCursor cursor =
         merged(
             SortKeys.of(ASCENDING),
@@ -82,13 +82,13 @@ class MergedCursorTest {
   }
 
   @Test
-  void sortKeyIsNotShownToTheClient() {
+  void removesSortKeyFromDocuments() {
     assertThat(first(merged(SortKeys.of(ASCENDING), 0, 0, shard(1)), 1).get(0))
         .isEqualTo(new BsonDocument("a", new BsonInt32(1)));
   }
 
   @Test
-  void skipAndLimitHoldForAllShardsTogether() {
+  void skipAndLimitApplyToMergedResult() {
     MergedCursor cursor = merged(SortKeys.of(ASCENDING), 2, 3, shard(1, 4, 5, 8), shard(2, 3, 9));
 
     assertThat(values(first(cursor, 100))).containsExactly(3, 4, 5);
@@ -96,7 +96,7 @@ class MergedCursorTest {
   }
 
   @Test
-  void batchesAreCutToSizeAndTheLastOneEndsTheCursor() {
+  void lastBatchEndsCursor() {
     MergedCursor cursor = merged(SortKeys.of(ASCENDING), 0, 0, shard(1, 3), shard(2, 4));
 
     assertThat(values(first(cursor, 3))).containsExactly(1, 2, 3);
@@ -109,7 +109,7 @@ class MergedCursorTest {
 
   /** A batch is not larger than the messages that clients accept. */
   @Test
-  void batchesEndBeforeTheyAreTooLarge() {
+  void limitsBytesOfBatch() {
     for (SortKeys order : new SortKeys[] {null, SortKeys.of(ASCENDING)}) {
       MergedCursor cursor = merged(order, 1, 0, large(1, 3, 5), large(2, 4, 6));
 
@@ -135,7 +135,7 @@ class MergedCursorTest {
   }
 
   @Test
-  void withoutASortEveryDocumentComesOnce() {
+  void returnsEachDocumentOnceWithoutSort() {
     assertThat(values(first(merged(null, 0, 0, shard(3, 1), shard(2)), 100)))
         .containsExactlyInAnyOrder(1, 2, 3);
   }
