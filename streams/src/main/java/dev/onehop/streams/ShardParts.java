@@ -164,6 +164,7 @@ public final class ShardParts implements AutoCloseable {
     }
   }
 
+  /** Counts a user. The result is called once, because a subscription closes its cluster once. */
   private Runnable use() {
     users.incrementAndGet();
     return this::release;

@@ -38,7 +38,8 @@ final class Calls {
 
   /**
    * Calls the application's code and reports the outcome, including linkage errors and errors of
-   * the virtual machine. Reactor throws these errors and does not emit them.
+   * the virtual machine. Reactor throws these errors and does not emit them. Also reports an
+   * exception of {@code completed}, which Reactor would only log.
    */
   static <T> void run(
       Supplier<? extends Publisher<? extends T>> call,
@@ -46,7 +47,8 @@ final class Calls {
       Consumer<? super Throwable> failed,
       Runnable completed) {
     try {
-      Mono.defer(() -> Mono.<T>from(call.get())).subscribe(given, failed, completed);
+      Mono.defer(() -> Mono.<T>from(call.get()))
+          .subscribe(given, failed, () -> run(completed, failed));
     } catch (RuntimeException | Error thrown) {
       failed.accept(thrown);
     }

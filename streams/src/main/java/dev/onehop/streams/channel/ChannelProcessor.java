@@ -23,8 +23,12 @@ public interface ChannelProcessor {
   Publisher<Void> process(int channel, List<StreamEvent.Change> events);
 
   /**
-   * Handles a notice: events are lost, or an event is too large. Called after all earlier events
-   * are processed and before all later events.
+   * Handles a notice: events are lost, or an event is too large. {@link ChangeChannels} call this
+   * method after all earlier events are processed and before all later events. In a {@link
+   * ChannelGroup}, a notice may be repeated. If an event is too large, the owner of the event's
+   * channel makes the call, in the order of this channel's events; other channels continue. If
+   * events are lost, each member makes the call, after all its earlier events and before all its
+   * later events.
    *
    * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
    * @return as in {@link #process}; the default implementation returns an error, so that no notice

@@ -73,6 +73,8 @@ public final class FencedSink implements ChannelSink {
   private final MongoCollection<BsonDocument> target;
   private final MongoCollection<BsonDocument> states;
   private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
+  // The session of a channel's last term stays open. After a close, the client would use it for
+  // other operations, and the channel's next owner would interrupt them with killSessions.
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
 
   /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.onehop.core.bson.HashedKey;
+import dev.onehop.core.bson.MalformedBsonException;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.Bursts;
@@ -523,6 +524,24 @@ class ChangeChannelsTest {
             .append("documentKey", new BsonDocument("_id", new BsonInt32(key)))
             .append("value", new BsonInt32(value)),
         value);
+  }
+
+  /** The events behind a wide event get their channels on a thread where no caller sees errors. */
+  @Test
+  void aMalformedEventBehindAWideEventEndsTheProcessing() {
+    StreamEvent malformed =
+        new StreamEvent.Change(
+            "a",
+            "",
+            new RawBsonDocument(new byte[] {9, 0, 0, 0, 99, 'a', 0, 0, 0}),
+            0,
+            Checkpoint.before(time(2)));
+    Mono<Void> processing =
+        Mono.from(
+            ChangeChannels.builder(Flux.concat(Flux.just(drop(1), malformed), Flux.never()), 2)
+                .build()
+                .process((channel, events) -> Mono.empty()));
+    assertThatThrownBy(() -> processing.block(TIMEOUT)).isInstanceOf(MalformedBsonException.class);
   }
 
   private static StreamEvent.Change drop(int value) {

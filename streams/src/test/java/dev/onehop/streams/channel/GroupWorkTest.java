@@ -271,6 +271,26 @@ class GroupWorkTest {
     assertThat(written(2).values()).containsExactly(3);
   }
 
+  /** The events behind a wide event get their channels on a thread where no caller sees errors. */
+  @Test
+  void anEventWithoutAChannelBehindAWideEventEndsTheMember() {
+    takeBoth();
+    giveWide(1);
+    give("insert", new BsonDocument(), 2);
+    await().atMost(TIMEOUT).until(work::isWaiting);
+    work.met(List.of(lease(0, 1, place(0), token(1)), lease(1, 1, place(0), token(1))));
+    done(0);
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () ->
+                assertThat(failures)
+                    .singleElement()
+                    .extracting(Throwable::getMessage)
+                    .asString()
+                    .contains("no documentKey"));
+  }
+
   @Test
   void aWideEventThatAnotherMemberHasWrittenIsNotWrittenAgain() {
     takeBoth();
