@@ -65,9 +65,7 @@ public final class Resync {
         awaitSource(set, checked.source());
         copied = copy(checked);
       } else if (plan.start() != null) {
-        for (Path folder : plan.folders()) {
-          make(folder);
-        }
+        makeFolders();
       }
       List<NewMember> members = new ArrayList<>();
       try {
@@ -210,6 +208,18 @@ public final class Resync {
     progress.phase("reading the copy again");
     copy.verify();
     return new Copied(lock.locked(), copying, copy.written(), copy.isShared());
+  }
+
+  /** Creates the folders of all targets. After a failure, none of them is left. */
+  void makeFolders() throws IOException {
+    try {
+      for (Path folder : plan.folders()) {
+        make(folder);
+      }
+    } catch (IOException e) {
+      made.forEach(this::discard);
+      throw e;
+    }
   }
 
   /** Creates a folder, or empties it after an earlier run. */

@@ -11,6 +11,7 @@ import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,6 +29,7 @@ final class CopyEnds implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int OPLOG_MEBIBYTES = 4_096;
+  private static final Duration ELECTION = Duration.ofSeconds(60);
 
   private final CopyBenchPlan plan;
   private final Map<Kind, CopyEnd> started = new ConcurrentHashMap<>();
@@ -160,7 +162,11 @@ final class CopyEnds implements AutoCloseable {
     try (MongoClient client = CopyEnd.direct(address)) {
       Document config = new Document("_id", name).append("members", List.of(member));
       Document unused = CopyEnd.run(client, new Document("replSetInitiate", config));
+      long end = System.nanoTime() + ELECTION.toNanos();
       while (!CopyEnd.run(client, new Document("hello", 1)).getBoolean("isWritablePrimary")) {
+        if (System.nanoTime() - end > 0) {
+          throw Failure.run("%s has no primary after %d s".formatted(name, ELECTION.toSeconds()));
+        }
         Thread.sleep(20);
       }
     } catch (InterruptedException | RuntimeException e) {

@@ -72,6 +72,7 @@ final class OneHopCopy implements CopyToolRun {
   public void unfollow() {
     Objects.requireNonNull(following).close();
     thread.close();
+    thread.check();
   }
 
   /** Compares a source with a tool's copy. */

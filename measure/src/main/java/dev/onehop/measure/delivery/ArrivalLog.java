@@ -4,9 +4,10 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntPredicate;
 import org.bson.RawBsonDocument;
 
@@ -27,7 +28,8 @@ final class ArrivalLog implements EventStream.Sink {
   private final Map<Integer, LongAdder> groups = new ConcurrentHashMap<>();
   private final Map<Long, Long> signals = new ConcurrentHashMap<>();
   private final Map<Integer, String> tokens = new ConcurrentHashMap<>();
-  private final Semaphore taking = new Semaphore(Integer.MAX_VALUE); // without permits if closed
+  private final ReadWriteLock taking = new ReentrantReadWriteLock();
+  private boolean closed; // accessed only with the lock of "taking"
 
   /** Records the times of rows at their first arrival. */
   @FunctionalInterface
@@ -64,13 +66,16 @@ final class ArrivalLog implements EventStream.Sink {
   public void take(int channel, RawBsonDocument event) {
     long now = SteadyClock.micros();
     Row row = channels.test(channel) ? Row.ofEvent(event) : null;
-    if (row == null || row.run() != run || !taking.tryAcquire()) {
+    if (row == null || row.run() != run) {
       return;
     }
+    taking.readLock().lock();
     try {
-      take(channel, row, event, now);
+      if (!closed) {
+        take(channel, row, event, now);
+      }
     } finally {
-      taking.release();
+      taking.readLock().unlock();
     }
   }
 
@@ -140,8 +145,13 @@ final class ArrivalLog implements EventStream.Sink {
     return OptionalLong.of(last);
   }
 
-  /** Waits for running calls of {@link #take}; later calls have no effect. To be called once. */
+  /** Waits for running calls of {@link #take}; later calls have no effect. */
   void close() {
-    taking.acquireUninterruptibly(Integer.MAX_VALUE);
+    taking.writeLock().lock();
+    try {
+      closed = true;
+    } finally {
+      taking.writeLock().unlock();
+    }
   }
 }

@@ -89,19 +89,21 @@ final class Children implements AutoCloseable {
     }
   }
 
-  /** Sends a command in reply to which each process writes a report, and returns the reports. */
-  <T> List<T> reports(String command, Duration atMost, TypeReference<T> type)
+  /**
+   * Sends a command in reply to which each process writes a report.
+   *
+   * @param reports receives the reports. They are large, so only one at a time is in memory
+   */
+  <T> void reports(String command, Duration atMost, TypeReference<T> type, Consumer<T> reports)
       throws InterruptedException, IOException {
     send(command);
     await(DONE, atMost);
     seen.clear();
-    List<T> reports = new ArrayList<>();
     for (Path folder : folders) {
       Path file = folder.resolve(REPORT);
-      reports.add(JSON.readValue(file.toFile(), type));
+      reports.accept(JSON.readValue(file.toFile(), type));
       Files.delete(file);
     }
-    return reports;
   }
 
   /**

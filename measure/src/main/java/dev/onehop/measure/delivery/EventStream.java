@@ -1,13 +1,14 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.resync.Failure;
+import java.util.concurrent.atomic.AtomicReference;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /** An open change stream. */
 abstract class EventStream implements AutoCloseable {
 
-  private volatile @Nullable Throwable failure;
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
   /** Takes events. */
   @FunctionalInterface
@@ -32,14 +33,14 @@ abstract class EventStream implements AutoCloseable {
     };
   }
 
-  /** Notes a failure that has ended the stream. */
+  /** Notes a failure that has ended the stream. Later failures are its consequences. */
   final void failed(Throwable why) {
-    failure = why;
+    failure.compareAndSet(null, why);
   }
 
   /** The failure that ended the stream; null if there is none. */
   final @Nullable Throwable failure() {
-    return failure;
+    return failure.get();
   }
 
   /**
@@ -48,7 +49,7 @@ abstract class EventStream implements AutoCloseable {
    * @throws Failure with the reason of a failure
    */
   final void check(StreamPath path) {
-    Throwable why = failure;
+    Throwable why = failure.get();
     if (why != null) {
       throw Failure.run(
           "the change stream by path " + path.label() + " failed: " + Failure.firstLine(why), why);

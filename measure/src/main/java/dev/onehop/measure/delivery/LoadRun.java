@@ -33,7 +33,7 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
     Duration patience = signals.patience();
-    List<Map<String, Findings>> reports;
+    Map<String, Findings> sum = LoadMain.nothing();
     try (Children clients = new Children("a process of clients", QUICK_COMPILER, LoadMain.class)) {
       session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
@@ -42,13 +42,13 @@ record LoadRun(PropagatePlan plan, PropagatePlan.Point point, Signals signals, S
       }
       clients.await(Children.READY, START.plus(patience));
       session.progress().state("bootstrapping, writing, listening");
-      reports =
-          clients.reports(
-              LoadMain.GO, plan.duration().plus(BESIDES).plus(patience), new TypeReference<>() {});
-    }
-    Map<String, Findings> sum = LoadMain.nothing();
-    for (Map<String, Findings> its : reports) {
-      sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
+      clients.reports(
+          LoadMain.GO,
+          plan.duration().plus(BESIDES).plus(patience),
+          new TypeReference<Map<String, Findings>>() {},
+          its ->
+              sum.forEach(
+                  (path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path)))));
     }
     return Findings.write(sum, point, count, 1, folder);
   }

@@ -185,7 +185,10 @@ record PointRun(
   /** Makes all processes close their streams, and returns their reports. */
   private static List<ConsumerReport> reports(Children consumers)
       throws IOException, InterruptedException {
-    return consumers.reports(ConsumerMain.CLOSE, PATIENCE, new TypeReference<>() {});
+    List<ConsumerReport> reports = new ArrayList<>();
+    consumers.reports(
+        ConsumerMain.CLOSE, PATIENCE, new TypeReference<ConsumerReport>() {}, reports::add);
+    return reports;
   }
 
   private Path folder() {

@@ -2,11 +2,12 @@ package dev.onehop.measure.frame;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that work until they are closed. A failure ends the work of its thread, and is kept. One
- * thread starts and closes them.
+ * Threads that work until they are closed. A failure ends the work of its thread. The first failure
+ * is kept. One thread starts and closes them.
  */
 public final class Background implements AutoCloseable {
 
@@ -18,7 +19,7 @@ public final class Background implements AutoCloseable {
   }
 
   private final List<Thread> threads = new ArrayList<>();
-  private volatile @Nullable RuntimeException failure;
+  private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
   private volatile boolean closed;
   private volatile boolean interrupted;
 
@@ -37,7 +38,7 @@ public final class Background implements AutoCloseable {
       // the work was interrupted
     } catch (RuntimeException e) {
       if (!interrupted) { // the driver turns an interrupt into other exceptions
-        failure = e;
+        failure.compareAndSet(null, e);
       }
     }
   }
@@ -47,9 +48,9 @@ public final class Background implements AutoCloseable {
     return closed;
   }
 
-  /** Throws the failure of a thread, if there is one. */
+  /** Throws the first failure of a thread, if there is one. */
   public void check() {
-    RuntimeException failed = failure;
+    RuntimeException failed = failure.get();
     if (failed != null) {
       throw failed;
     }

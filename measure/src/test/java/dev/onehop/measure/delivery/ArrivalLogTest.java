@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class ArrivalLogTest {
 
@@ -68,7 +69,9 @@ class ArrivalLogTest {
   }
 
   @Test
+  @Timeout(10)
   void nothingIsTakenAfterTheEnd() {
+    log.close();
     log.close();
     comes(1, 0);
 

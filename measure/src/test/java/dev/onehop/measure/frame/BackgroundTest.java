@@ -45,6 +45,30 @@ class BackgroundTest {
   }
 
   @Test
+  void firstFailureIsKept() {
+    CountDownLatch failed = new CountDownLatch(1);
+    Background threads = new Background();
+    threads.start(
+        "first",
+        () -> {
+          try {
+            throw new IllegalStateException("first");
+          } finally {
+            failed.countDown();
+          }
+        });
+    threads.start(
+        "second",
+        () -> {
+          failed.await();
+          Thread.sleep(100);
+          throw new IllegalStateException("second");
+        });
+    threads.close();
+    assertThatThrownBy(threads::check).hasMessage("first");
+  }
+
+  @Test
   void anInterruptIsNoFailure() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     Background threads = new Background();
