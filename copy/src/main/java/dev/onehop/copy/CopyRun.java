@@ -29,8 +29,8 @@ final class CopyRun {
 
   CopyRun(CopySettings settings) {
     this.settings = settings;
-    this.limits = new Limits(settings.documentsPerSecond, settings.bytesPerSecond);
-    this.meter = new ProgressMeter(settings.job, counts, System::nanoTime);
+    this.limits = new Limits(settings.documentsPerSecond(), settings.bytesPerSecond());
+    this.meter = new ProgressMeter(settings.job(), counts, System::nanoTime);
   }
 
   CopyProgress progress() {
@@ -60,10 +60,14 @@ final class CopyRun {
     }
     try (ClusterEnd source =
             ClusterEnd.connect(
-                "source", settings.from, settings.fromSettings, RoutingMode.NONE, THREADS);
+                "source", settings.from(), settings.fromSettings(), RoutingMode.NONE, THREADS);
         ClusterEnd destination =
             ClusterEnd.connect(
-                "destination", settings.to, settings.toSettings, RoutingMode.TARGETED, THREADS)) {
+                "destination",
+                settings.to(),
+                settings.toSettings(),
+                RoutingMode.TARGETED,
+                THREADS)) {
       run(source, destination);
     } catch (CopyException known) {
       throw known;
@@ -80,7 +84,7 @@ final class CopyRun {
     Phases phases =
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
-      new LeaseKeeping(job, settings.lease, limits, meter).during(phases::run);
+      new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
       // The job is released only after LeaseKeeping has ended. Otherwise LeaseKeeping could try to
       // renew the lease of the released job, and would fail.
       release(job);
