@@ -9,7 +9,6 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.routing.RoutingMode;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,8 +23,8 @@ final class CopyRun {
   private final Limits limits;
   private final ProgressMeter meter;
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
-  private volatile boolean closed;
+  private @Nullable Thread runner; // guarded by this
+  private boolean closed; // guarded by this
 
   CopyRun(CopySettings settings) {
     this.settings = settings;
@@ -37,11 +36,10 @@ final class CopyRun {
     return meter.progress();
   }
 
-  void close() {
+  synchronized void close() {
     closed = true;
-    Thread running = runner.get();
-    if (running != null) {
-      running.interrupt();
+    if (runner != null) {
+      runner.interrupt();
     }
   }
 
@@ -54,10 +52,7 @@ final class CopyRun {
     if (!begun.compareAndSet(false, true)) {
       throw new IllegalStateException("a copy can run only once");
     }
-    runner.set(Thread.currentThread());
-    if (closed) {
-      throw new InterruptedException();
-    }
+    begin();
     try (ClusterEnd source =
             ClusterEnd.connect(
                 "source", settings.from(), settings.fromSettings(), RoutingMode.NONE, THREADS);
@@ -74,7 +69,25 @@ final class CopyRun {
     } catch (RuntimeException failure) {
       throw new CopyException(Waits.reason(failure), failure);
     } finally {
-      runner.set(null);
+      end();
+    }
+  }
+
+  private synchronized void begin() throws InterruptedException {
+    if (closed) {
+      throw new InterruptedException();
+    }
+    runner = Thread.currentThread();
+  }
+
+  /**
+   * After this, {@link #close} no longer interrupts the thread. If it has interrupted the thread
+   * too late, the interruption is cleared, so that it does not interrupt the caller's later steps.
+   */
+  private synchronized void end() {
+    runner = null;
+    if (closed) {
+      var unused = Thread.interrupted();
     }
   }
 
