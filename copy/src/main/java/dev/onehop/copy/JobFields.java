@@ -60,8 +60,7 @@ final class JobFields {
             "finish",
             "progress",
             "finishedAt",
-            "finishedThere",
-            LateSeries.PLAN)) {
+            "finishedThere")) {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;

@@ -110,6 +110,10 @@ record Phases(
     return new JobLanes(destination, job);
   }
 
+  private LateSeries series() {
+    return new LateSeries(source, destination, settings, job, notes);
+  }
+
   private DestinationStructure structure() {
     return new DestinationStructure(destination, settings.mapping(), notes);
   }
@@ -170,7 +174,7 @@ record Phases(
       throws InterruptedException {
     BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
     List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
-    LateSeries series = new LateSeries(source, destination, settings, job, notes);
+    LateSeries series = series();
     if (settings.operations().contains(CopyOperation.DDL)) {
       specs = new StructureReader(source, settings.mapping(), notes).toCopy();
       series.copy(collections, specs, until, planner, limits);
@@ -201,6 +205,7 @@ record Phases(
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
     }
+    series().remove();
     boolean reverse = job.get("reverses") instanceof BsonObjectId;
     List<CollectionSpec> specs =
         reverse ? List.of() : new StructureReader(source, settings.mapping(), notes).toCopy();
