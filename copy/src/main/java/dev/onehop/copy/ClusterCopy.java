@@ -107,27 +107,44 @@ public final class ClusterCopy implements AutoCloseable {
     private static final int MOST_DOCUMENTS = 100_000;
     private static final Duration LEAST_LEASE = Duration.ofSeconds(2);
 
-    private final CopySettings settings;
+    private final String from;
+    private final String to;
+    private Consumer<MongoClientSettings.Builder> fromSettings = settings -> {};
+    private Consumer<MongoClientSettings.Builder> toSettings = settings -> {};
+    private String job = "copy";
+    private Begin begin = Begin.NEW;
+    private Set<CopyPhase> phases =
+        EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
     private final List<String> included = new ArrayList<>();
     private final List<String> excluded = new ArrayList<>();
     private final Map<String, String> renamed = new HashMap<>();
     private final Map<String, BsonDocument> filters = new HashMap<>();
     private @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation;
+    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
+    private int readersPerShard = 4;
+    private int batchSize = 1_000;
+    private long rangeBytes = 32L << 20;
+    private double documentsPerSecond = Double.POSITIVE_INFINITY;
+    private double bytesPerSecond = Double.POSITIVE_INFINITY;
+    private Duration lease = Duration.ofSeconds(10);
+    private boolean reverse;
+    private boolean ignoreSpace;
+    private @Nullable ReadOrder order;
 
     private Builder(String from, String to) {
-      this.settings =
-          new CopySettings(Objects.requireNonNull(from, "from"), Objects.requireNonNull(to, "to"));
+      this.from = Objects.requireNonNull(from, "from");
+      this.to = Objects.requireNonNull(to, "to");
     }
 
     /** Changes the driver's settings of all connections to the source, such as credentials. */
     public Builder fromSettings(Consumer<MongoClientSettings.Builder> change) {
-      settings.fromSettings = Objects.requireNonNull(change, "change");
+      this.fromSettings = Objects.requireNonNull(change, "change");
       return this;
     }
 
     /** Changes the driver's settings of all connections to the destination. */
     public Builder toSettings(Consumer<MongoClientSettings.Builder> change) {
-      settings.toSettings = Objects.requireNonNull(change, "change");
+      this.toSettings = Objects.requireNonNull(change, "change");
       return this;
     }
 
@@ -136,13 +153,13 @@ public final class ClusterCopy implements AutoCloseable {
       if (name.isBlank()) {
         throw new IllegalArgumentException("the name of a job must not be blank");
       }
-      settings.job = name;
+      this.job = name;
       return this;
     }
 
     /** Sets how the copy begins; {@link Begin#NEW} by default. */
     public Builder begin(Begin wanted) {
-      settings.begin = Objects.requireNonNull(wanted, "wanted");
+      this.begin = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
@@ -155,7 +172,7 @@ public final class ClusterCopy implements AutoCloseable {
       if (wanted.isEmpty()) {
         throw new IllegalArgumentException("the set of phases is empty");
       }
-      settings.phases = EnumSet.copyOf(wanted);
+      this.phases = EnumSet.copyOf(wanted);
       return this;
     }
 
@@ -227,13 +244,13 @@ public final class ClusterCopy implements AutoCloseable {
       if (wanted.isEmpty()) {
         throw new IllegalArgumentException("the set of operations is empty");
       }
-      settings.operations = EnumSet.copyOf(wanted);
+      this.operations = EnumSet.copyOf(wanted);
       return this;
     }
 
     /** Sets how many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
     public Builder readersPerShard(int readers) {
-      settings.readersPerShard = CopySettings.between("readersPerShard", readers, MOST_READERS);
+      this.readersPerShard = CopySettings.between("readersPerShard", readers, MOST_READERS);
       return this;
     }
 
@@ -242,7 +259,7 @@ public final class ClusterCopy implements AutoCloseable {
      * by default.
      */
     public Builder batchSize(int documents) {
-      settings.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
+      this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
       return this;
     }
 
@@ -254,7 +271,7 @@ public final class ClusterCopy implements AutoCloseable {
       if (bytes < 1) {
         throw new IllegalArgumentException("rangeBytes must be positive: " + bytes);
       }
-      settings.rangeBytes = bytes;
+      this.rangeBytes = bytes;
       return this;
     }
 
@@ -263,13 +280,13 @@ public final class ClusterCopy implements AutoCloseable {
      * no limit.
      */
     public Builder documentsPerSecond(double rate) {
-      settings.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
+      this.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
       return this;
     }
 
     /** Limits how many bytes of BSON are written per second; by default there is no limit. */
     public Builder bytesPerSecond(double rate) {
-      settings.bytesPerSecond = CopySettings.positive("bytesPerSecond", rate);
+      this.bytesPerSecond = CopySettings.positive("bytesPerSecond", rate);
       return this;
     }
 
@@ -282,7 +299,7 @@ public final class ClusterCopy implements AutoCloseable {
       if (time.compareTo(LEAST_LEASE) < 0) {
         throw new IllegalArgumentException("lease must be 2 seconds at least: " + time);
       }
-      settings.lease = time;
+      this.lease = time;
       return this;
     }
 
@@ -296,7 +313,7 @@ public final class ClusterCopy implements AutoCloseable {
      * @throws IllegalArgumentException if the argument is neither a name nor JSON
      */
     public Builder orderBy(String index) {
-      settings.order = new ReadOrder(index);
+      this.order = new ReadOrder(index);
       return this;
     }
 
@@ -305,7 +322,7 @@ public final class ClusterCopy implements AutoCloseable {
      * then has a note about the space.
      */
     public Builder ignoreSpace() {
-      settings.ignoreSpace = true;
+      this.ignoreSpace = true;
       return this;
     }
 
@@ -322,7 +339,7 @@ public final class ClusterCopy implements AutoCloseable {
      * <p>Collections and names are as in the finished job.
      */
     public Builder reverse() {
-      settings.reverse = true;
+      this.reverse = true;
       return this;
     }
 
@@ -333,13 +350,32 @@ public final class ClusterCopy implements AutoCloseable {
      *     string is malformed
      */
     public ClusterCopy build() {
-      CopySettings built =
-          settings.with(new Mapping(included, excluded, renamed, filters, transformation));
-      built.check();
-      if (built.reverse) {
-        built.phases = EnumSet.of(CopyPhase.INCREMENTAL);
+      Mapping mapping = new Mapping(included, excluded, renamed, filters, transformation);
+      if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
+        throw new IllegalArgumentException(
+            "a reverse copy takes its collections, names and order from the finished job, and drops"
+                + " nothing: remove these settings");
       }
-      return new ClusterCopy(built);
+      return new ClusterCopy(
+          new CopySettings(
+              from,
+              to,
+              fromSettings,
+              toSettings,
+              job,
+              begin,
+              reverse ? EnumSet.of(CopyPhase.INCREMENTAL) : phases,
+              mapping,
+              operations,
+              readersPerShard,
+              batchSize,
+              rangeBytes,
+              documentsPerSecond,
+              bytesPerSecond,
+              lease,
+              reverse,
+              ignoreSpace,
+              order));
     }
   }
 }

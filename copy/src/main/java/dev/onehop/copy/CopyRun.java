@@ -9,7 +9,6 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.routing.RoutingMode;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,24 +23,23 @@ final class CopyRun {
   private final Limits limits;
   private final ProgressMeter meter;
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
-  private volatile boolean closed;
+  private @Nullable Thread runner; // guarded by this
+  private boolean closed; // guarded by this
 
   CopyRun(CopySettings settings) {
     this.settings = settings;
-    this.limits = new Limits(settings.documentsPerSecond, settings.bytesPerSecond);
-    this.meter = new ProgressMeter(settings.job, counts, System::nanoTime);
+    this.limits = new Limits(settings.documentsPerSecond(), settings.bytesPerSecond());
+    this.meter = new ProgressMeter(settings.job(), counts, System::nanoTime);
   }
 
   CopyProgress progress() {
     return meter.progress();
   }
 
-  void close() {
+  synchronized void close() {
     closed = true;
-    Thread running = runner.get();
-    if (running != null) {
-      running.interrupt();
+    if (runner != null) {
+      runner.interrupt();
     }
   }
 
@@ -54,23 +52,42 @@ final class CopyRun {
     if (!begun.compareAndSet(false, true)) {
       throw new IllegalStateException("a copy can run only once");
     }
-    runner.set(Thread.currentThread());
-    if (closed) {
-      throw new InterruptedException();
-    }
+    begin();
     try (ClusterEnd source =
             ClusterEnd.connect(
-                "source", settings.from, settings.fromSettings, RoutingMode.NONE, THREADS);
+                "source", settings.from(), settings.fromSettings(), RoutingMode.NONE, THREADS);
         ClusterEnd destination =
             ClusterEnd.connect(
-                "destination", settings.to, settings.toSettings, RoutingMode.TARGETED, THREADS)) {
+                "destination",
+                settings.to(),
+                settings.toSettings(),
+                RoutingMode.TARGETED,
+                THREADS)) {
       run(source, destination);
     } catch (CopyException known) {
       throw known;
     } catch (RuntimeException failure) {
       throw new CopyException(Waits.reason(failure), failure);
     } finally {
-      runner.set(null);
+      end();
+    }
+  }
+
+  private synchronized void begin() throws InterruptedException {
+    if (closed) {
+      throw new InterruptedException();
+    }
+    runner = Thread.currentThread();
+  }
+
+  /**
+   * After this, {@link #close} no longer interrupts the thread. If it has interrupted the thread
+   * too late, the interruption is cleared, so that it does not interrupt the caller's later steps.
+   */
+  private synchronized void end() {
+    runner = null;
+    if (closed) {
+      var unused = Thread.interrupted();
     }
   }
 
@@ -80,7 +97,7 @@ final class CopyRun {
     Phases phases =
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
-      new LeaseKeeping(job, settings.lease, limits, meter).during(phases::run);
+      new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
       // The job is released only after LeaseKeeping has ended. Otherwise LeaseKeeping could try to
       // renew the lease of the released job, and would fail.
       release(job);

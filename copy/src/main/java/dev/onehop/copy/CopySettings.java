@@ -2,69 +2,38 @@ package dev.onehop.copy;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.structure.ReadOrder;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The settings of a copy, at first with the default values. Only {@link ClusterCopy.Builder}
- * changes them; each copy has its own clone.
- */
-final class CopySettings implements Cloneable {
-  final String from;
-  final String to;
-  Consumer<MongoClientSettings.Builder> fromSettings = settings -> {};
-  Consumer<MongoClientSettings.Builder> toSettings = settings -> {};
-  String job = "copy";
-  Begin begin = Begin.NEW;
-  Set<CopyPhase> phases = EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
-  Mapping mapping = Mapping.ALL;
-  Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
-  int readersPerShard = 4;
-  int batchSize = 1_000;
-  long rangeBytes = 32L << 20;
-  double documentsPerSecond = Double.POSITIVE_INFINITY;
-  double bytesPerSecond = Double.POSITIVE_INFINITY;
-  Duration lease = Duration.ofSeconds(10);
-  boolean reverse;
-  boolean ignoreSpace;
-  @Nullable ReadOrder order;
-
-  CopySettings(String from, String to) {
-    this.from = from;
-    this.to = to;
-  }
-
-  /** A clone with another mapping. */
-  CopySettings with(Mapping other) {
-    try {
-      CopySettings changed = (CopySettings) clone();
-      changed.mapping = other;
-      return changed;
-    } catch (CloneNotSupportedException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  /**
-   * Checks the settings of a builder.
-   *
-   * @throws IllegalArgumentException if they contradict each other, or a connection string is
-   *     malformed
-   */
-  void check() {
-    if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
-      throw new IllegalArgumentException(
-          "a reverse copy takes its collections, names and order from the finished job, and drops"
-              + " nothing: remove these settings");
-    }
+/** The settings that {@link ClusterCopy.Builder} collects. */
+record CopySettings(
+    String from,
+    String to,
+    Consumer<MongoClientSettings.Builder> fromSettings,
+    Consumer<MongoClientSettings.Builder> toSettings,
+    String job,
+    ClusterCopy.Begin begin,
+    Set<CopyPhase> phases,
+    Mapping mapping,
+    Set<CopyOperation> operations,
+    int readersPerShard,
+    int batchSize,
+    long rangeBytes,
+    double documentsPerSecond,
+    double bytesPerSecond,
+    Duration lease,
+    boolean reverse,
+    boolean ignoreSpace,
+    @Nullable ReadOrder order) {
+  CopySettings {
+    phases = Set.copyOf(phases);
+    operations = Set.copyOf(operations);
     var unusedFrom = new ConnectionString(from);
     var unusedTo = new ConnectionString(to);
     if (order != null && !operations.contains(CopyOperation.UPDATE)) {
@@ -72,11 +41,6 @@ final class CopySettings implements Cloneable {
           "orderBy needs updates: an update may move a document to a part of the index that is"
               + " already read; include updates, or remove orderBy");
     }
-  }
-
-  /** Whether the copy applies the changes of the source. */
-  boolean isFollowing() {
-    return phases.contains(CopyPhase.INCREMENTAL);
   }
 
   /** Checks that a value is from 1 to a limit, and returns it. */
@@ -93,5 +57,33 @@ final class CopySettings implements Cloneable {
       throw new IllegalArgumentException(name + " must be positive: " + value);
     }
     return value;
+  }
+
+  /** Whether the copy applies the changes of the source. */
+  boolean isFollowing() {
+    return phases.contains(CopyPhase.INCREMENTAL);
+  }
+
+  /** The same settings with other collections or names. */
+  CopySettings with(Mapping other) {
+    return new CopySettings(
+        from,
+        to,
+        fromSettings,
+        toSettings,
+        job,
+        begin,
+        phases,
+        other,
+        operations,
+        readersPerShard,
+        batchSize,
+        rangeBytes,
+        documentsPerSecond,
+        bytesPerSecond,
+        lease,
+        reverse,
+        ignoreSpace,
+        order);
   }
 }

@@ -54,10 +54,10 @@ final class Following {
                 destination.database(ClusterCopy.STATE_DATABASE),
                 // The name contains the incarnation, so that a later job of the same name does not
                 // use this state.
-                name(settings.job, job.incarnation()),
+                name(settings.job(), job.incarnation()),
                 (BsonTimestamp) job.required("start"),
-                settings.mapping,
-                settings.operations,
+                settings.mapping(),
+                settings.operations(),
                 creations,
                 Applier.Pace.USUAL));
   }

@@ -46,7 +46,7 @@ final class JobFields {
             .append("source", identity(source))
             .append("user", user(destination))
             .append("mapping", mapping(settings))
-            .append("transformed", BsonBoolean.valueOf(settings.mapping.transformation() != null))
+            .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
             // Two ids of the job that this job replaces. With the old incarnation, this job makes
             // late writes of the old job's processes fail. With the id of the old plan, it removes
             // that plan.
@@ -60,8 +60,7 @@ final class JobFields {
             "finish",
             "progress",
             "finishedAt",
-            "finishedThere",
-            LateSeries.PLAN)) {
+            "finishedThere")) {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;
@@ -69,7 +68,7 @@ final class JobFields {
 
   /** The name of the index that sets the read order; BSON null without such an index. */
   static BsonValue orderBy(CopySettings settings) {
-    ReadOrder order = settings.order;
+    ReadOrder order = settings.order();
     return order == null ? BsonNull.VALUE : new BsonString(order.toString());
   }
 
@@ -78,13 +77,13 @@ final class JobFields {
   }
 
   private static BsonDocument mapping(CopySettings settings) {
-    Mapping mapping = settings.mapping;
+    Mapping mapping = settings.mapping();
     BsonDocument document =
         new BsonDocument("included", strings(mapping.included()))
             .append("excluded", strings(mapping.excluded()))
             .append("renamed", pairs(mapping.renamed(), name -> name))
             .append("filters", pairs(mapping.filters(), BsonDocument::toJson))
-            .append("operations", strings(settings.operations.stream().map(Enum::name).toList()));
+            .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
     return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
@@ -136,24 +135,24 @@ final class JobFields {
       throws InterruptedException {
     requireFormat(settings, known);
     boolean reverse = known.get("reverses") instanceof BsonObjectId;
-    if (reverse != settings.reverse) {
+    if (reverse != settings.reverse()) {
       throw new CopyException(
           (reverse
                   ? "the job %s is a reverse copy, and can only be resumed as a reverse copy"
                   : "the job %s is not a reverse copy, and can't be resumed as a reverse copy")
-              .formatted(settings.job));
+              .formatted(settings.job()));
     }
-    if (settings.order != null && !orderBy(settings).equals(known.get("orderBy"))) {
+    if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job + " was begun with another orderBy: use the same orderBy");
+          "the job " + settings.job() + " was begun with another orderBy: use the same orderBy");
     }
     if (!isCopyOf(source, known)) {
-      throw new CopyException("the job " + settings.job + " is a copy of another source");
+      throw new CopyException("the job " + settings.job() + " is a copy of another source");
     }
     if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
       throw new CopyException(
           "the job "
-              + settings.job
+              + settings.job()
               + " was begun with other collections, names, filters or operations: use the same");
     }
   }
@@ -166,7 +165,7 @@ final class JobFields {
   static void requireFormat(CopySettings settings, BsonDocument known) {
     if (!FORMAT.equals(known.get("format"))) {
       throw new CopyException(
-          "the job " + settings.job + " was begun by another version of this program");
+          "the job " + settings.job() + " was begun by another version of this program");
     }
   }
 
@@ -180,7 +179,7 @@ final class JobFields {
     if (!begun.equals(user(destination))) {
       throw new CopyException(
           "the job %s was begun by the user %s of the destination: use the same user"
-              .formatted(settings.job, begun.getValue().isEmpty() ? "(none)" : begun.getValue()));
+              .formatted(settings.job(), begun.getValue().isEmpty() ? "(none)" : begun.getValue()));
     }
   }
 

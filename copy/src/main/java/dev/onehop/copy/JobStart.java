@@ -48,7 +48,7 @@ record JobStart(
       throws InterruptedException {
     JobStart start = new JobStart(source, destination, wanted, notes);
     start.checkEnds();
-    if (wanted.reverse) {
+    if (wanted.reverse()) {
       Mapping back = start.patiently(() -> Reversal.mapping(source, destination, wanted));
       start = new JobStart(source, destination, wanted.with(back), notes);
     }
@@ -72,7 +72,7 @@ record JobStart(
    * the same failure may have ended the job's earlier process.
    */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
-    return settings.begin == ClusterCopy.Begin.RESUME
+    return settings.begin() == ClusterCopy.Begin.RESUME
         ? Waits.persistently("source and destination", step)
         : step.run();
   }
@@ -86,34 +86,34 @@ record JobStart(
   }
 
   Job begin() throws InterruptedException {
-    Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job, settings.lease);
+    Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     BsonDocument known = job.read();
-    if (known != null && settings.begin != ClusterCopy.Begin.NEW) {
+    if (known != null && settings.begin() != ClusterCopy.Begin.NEW) {
       patiently(() -> JobFields.requireUser(destination, settings, known));
     }
-    if (settings.begin == ClusterCopy.Begin.RESUME) {
+    if (settings.begin() == ClusterCopy.Begin.RESUME) {
       if (known == null) {
-        throw new CopyException("the destination has no job " + settings.job);
+        throw new CopyException("the destination has no job " + settings.job());
       }
       resume(job, known);
       return job;
     }
-    if (settings.reverse) {
+    if (settings.reverse()) {
       beginReversal(job, known);
       return job;
     }
-    if (known != null && settings.begin == ClusterCopy.Begin.NEW) {
+    if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
           ("the destination has the job %s already, in phase %s:"
                   + " --resume continues it, --overwrite drops it")
-              .formatted(settings.job, known.getString("phase").getValue()));
+              .formatted(settings.job(), known.getString("phase").getValue()));
     }
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
-    List<CollectionSpec> specs = new StructureReader(source, settings.mapping, notes).toCopy();
+    List<CollectionSpec> specs = new StructureReader(source, settings.mapping(), notes).toCopy();
     checkIncluded(specs);
-    Set<String> occupied = occupied(destination, settings.mapping, specs).keySet();
-    if (!occupied.isEmpty() && settings.begin == ClusterCopy.Begin.NEW) {
+    Set<String> occupied = occupied(destination, settings.mapping(), specs).keySet();
+    if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
           "the destination is not empty: it has %s%s, to which this copy would write; --overwrite drops them"
               .formatted(
@@ -121,14 +121,14 @@ record JobStart(
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""));
     }
     checkFilters();
-    ReadOrder order = settings.order;
+    ReadOrder order = settings.order();
     if (order != null) {
       order.check(source, specs, notes);
     }
     checkSpace(specs);
     noteUsers();
     if (settings.isFollowing()) {
-      new Forecast(source).check(specs, settings.documentsPerSecond, settings.bytesPerSecond);
+      new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
     create(
         job,
@@ -145,21 +145,21 @@ record JobStart(
    */
   private void resume(Job job, BsonDocument known) throws InterruptedException {
     patiently(() -> JobFields.requireSame(source, settings, known));
-    long until = System.nanoTime() + settings.lease.multipliedBy(3).toNanos();
+    long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
     while (!job.take()) {
       if (System.nanoTime() - until > 0) {
-        throw new CopyException("another process works on the job " + settings.job);
+        throw new CopyException("another process works on the job " + settings.job());
       }
-      Thread.sleep(settings.lease.toMillis() / 10);
+      Thread.sleep(settings.lease().toMillis() / 10);
     }
   }
 
   private void checkIncluded(List<CollectionSpec> specs) {
-    if (specs.isEmpty() && !settings.mapping.included().isEmpty()) {
+    if (specs.isEmpty() && !settings.mapping().included().isEmpty()) {
       throw new CopyException("the selection includes no collection of the source");
     }
     List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
-    for (String pattern : settings.mapping.unused(namespaces)) {
+    for (String pattern : settings.mapping().unused(namespaces)) {
       notes.accept("the source has no collection yet that matches '%s'".formatted(pattern));
     }
   }
@@ -174,14 +174,14 @@ record JobStart(
         new DiskSpace(source, destination)
             .shortage(
                 specs.stream()
-                    .filter(spec -> !settings.mapping.filters().containsKey(spec.namespace()))
+                    .filter(spec -> !settings.mapping().filters().containsKey(spec.namespace()))
                     .toList());
     if (shortage == null) {
       return;
     }
     if (shortage.known()
-        && !settings.ignoreSpace
-        && settings.begin != ClusterCopy.Begin.OVERWRITE) {
+        && !settings.ignoreSpace()
+        && settings.begin() != ClusterCopy.Begin.OVERWRITE) {
       throw new CopyException(shortage.text() + "; --ignore-space copies anyway");
     }
     notes.accept(shortage.text());
@@ -213,7 +213,7 @@ record JobStart(
    * copy.
    */
   private void checkFilters() throws InterruptedException {
-    for (Map.Entry<String, BsonDocument> each : settings.mapping.filters().entrySet()) {
+    for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
       try {
         source.all(
             source.collection(each.getKey()).find(Filters.and(Filters.in("_id"), each.getValue())));
@@ -237,7 +237,7 @@ record JobStart(
                   + " the changed documents may differ from the source's")
               .formatted(written));
     }
-    for (CollectionSpec spec : new StructureReader(source, settings.mapping, notes).toCopy()) {
+    for (CollectionSpec spec : new StructureReader(source, settings.mapping(), notes).toCopy()) {
       if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
         notes.accept(
             "changes of the time series %s are not copied, because no change stream has them"
@@ -254,15 +254,15 @@ record JobStart(
 
   private void create(Job job, BsonDocument fields) throws InterruptedException {
     if (!job.create(fields)) {
-      throw new CopyException("another process works on the job " + settings.job);
+      throw new CopyException("another process works on the job " + settings.job());
     }
   }
 
   private void checkRights() throws InterruptedException {
-    Set<String> databases = new StructureReader(source, settings.mapping, notes).databases();
+    Set<String> databases = new StructureReader(source, settings.mapping(), notes).databases();
     Set<String> there = new TreeSet<>();
     for (String database : databases) {
-      there.addAll(settings.mapping.databases(database));
+      there.addAll(settings.mapping().databases(database));
     }
     Rights rights = new Rights();
     rights.ofSource(source, databases);

@@ -60,12 +60,12 @@ record LateSeries(
     @Nullable BsonObjectId old = job.get(PLAN) instanceof BsonObjectId known ? known : null;
     Set<String> begun = old == null ? Set.of() : byName(plan(old).collections()).keySet();
     Map<String, CollectionSpec> before = byName(planned);
-    Set<String> occupied = JobStart.occupied(destination, settings.mapping, now).keySet();
+    Set<String> occupied = JobStart.occupied(destination, settings.mapping(), now).keySet();
     List<CollectionSpec> created = new ArrayList<>();
     for (CollectionSpec spec : now) {
       CollectionSpec known = before.get(spec.namespace());
       boolean same =
-          settings.reverse
+          settings.reverse()
               ? occupied.contains(spec.destination())
               : known != null && Objects.equals(known.uuid(), spec.uuid());
       if (spec.kind() == CollectionSpec.Kind.TIME_SERIES
@@ -76,7 +76,8 @@ record LateSeries(
     if (created.isEmpty()) {
       return;
     }
-    DestinationStructure structure = new DestinationStructure(destination, settings.mapping, notes);
+    DestinationStructure structure =
+        new DestinationStructure(destination, settings.mapping(), notes);
     for (CollectionSpec spec : created) {
       if (begun.contains(spec.namespace())) {
         continue;
@@ -108,9 +109,9 @@ record LateSeries(
     new FullCopy(
             source,
             destination,
-            settings.mapping,
+            settings.mapping(),
             plan,
-            new FullCopy.Settings(until, settings.readersPerShard, settings.batchSize),
+            new FullCopy.Settings(until, settings.readersPerShard(), settings.batchSize()),
             limits,
             new Counts())
         .run(count -> new JobLanes(destination, job).raise(count, LANES), planner);

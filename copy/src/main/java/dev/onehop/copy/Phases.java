@@ -74,7 +74,7 @@ record Phases(
     RangePlanner planner =
         new RangePlanner(
             source,
-            settings.rangeBytes,
+            settings.rangeBytes(),
             job.get("orderBy") instanceof BsonString index
                 ? new ReadOrder(index.getValue())
                 : null);
@@ -85,14 +85,14 @@ record Phases(
       create(collections, planner);
       phase = next(CopyPhase.FULL);
     }
-    if (phase == CopyPhase.FULL && settings.phases.contains(CopyPhase.FULL)) {
+    if (phase == CopyPhase.FULL && settings.phases().contains(CopyPhase.FULL)) {
       meter.phase(CopyPhase.FULL);
       copy(plan, planner, start);
       phase = next(CopyPhase.INDEXES);
     } else if (phase != CopyPhase.FULL) {
       plan.count(counts);
     }
-    if (phase == CopyPhase.INDEXES && settings.phases.contains(CopyPhase.INDEXES)) {
+    if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
       meter.phase(CopyPhase.INDEXES);
       index(plan.collections());
       phase = next(settings.isFollowing() ? CopyPhase.INCREMENTAL : CopyPhase.DONE);
@@ -110,8 +110,12 @@ record Phases(
     return new JobLanes(destination, job);
   }
 
+  private LateSeries series() {
+    return new LateSeries(source, destination, settings, job, notes);
+  }
+
   private DestinationStructure structure() {
-    return new DestinationStructure(destination, settings.mapping, notes);
+    return new DestinationStructure(destination, settings.mapping(), notes);
   }
 
   private void create(List<CopiedCollection> collections, RangePlanner planner)
@@ -130,15 +134,15 @@ record Phases(
     new FullCopy(
             source,
             destination,
-            settings.mapping,
+            settings.mapping(),
             plan,
             // The source may not have reached the start yet, and a read at the start would wait for
             // it. So the reads wait only for the time just before the start. The first event to
             // apply is at the start or later.
             new FullCopy.Settings(
                 new BsonTimestamp(start.getValue() - 1),
-                settings.readersPerShard,
-                settings.batchSize),
+                settings.readersPerShard(),
+                settings.batchSize()),
             limits,
             counts)
         .run(count -> lanes().raise(count, ""), planner);
@@ -170,9 +174,9 @@ record Phases(
       throws InterruptedException {
     BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
     List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
-    LateSeries series = new LateSeries(source, destination, settings, job, notes);
-    if (settings.operations.contains(CopyOperation.DDL)) {
-      specs = new StructureReader(source, settings.mapping, notes).toCopy();
+    LateSeries series = series();
+    if (settings.operations().contains(CopyOperation.DDL)) {
+      specs = new StructureReader(source, settings.mapping(), notes).toCopy();
       series.copy(collections, specs, until, planner, limits);
     }
     finish(specs);
@@ -196,17 +200,18 @@ record Phases(
           Applier.shutOut(
               destination.client(),
               destination.database(ClusterCopy.STATE_DATABASE),
-              Following.name(settings.job, old)));
+              Following.name(settings.job(), old)));
     }
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
     }
+    series().remove();
     boolean reverse = job.get("reverses") instanceof BsonObjectId;
     List<CollectionSpec> specs =
-        reverse ? List.of() : new StructureReader(source, settings.mapping, notes).toCopy();
+        reverse ? List.of() : new StructureReader(source, settings.mapping(), notes).toCopy();
     if (!reverse) {
       for (Map.Entry<String, BsonDocument> each :
-          JobStart.occupied(destination, settings.mapping, specs).entrySet()) {
+          JobStart.occupied(destination, settings.mapping(), specs).entrySet()) {
         // The renewal fails if another process owns the job by now. So this process never drops a
         // collection of that process.
         job.renew();

@@ -52,7 +52,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
    */
   static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
-    if (settings.begin != ClusterCopy.Begin.RESUME) {
+    if (settings.begin() != ClusterCopy.Begin.RESUME) {
       return JobFields.mapping(finished(source, destination, settings).getDocument("mapping"))
           .inverted();
     }
@@ -62,7 +62,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   private static Job jobs(ClusterEnd end, CopySettings settings) {
-    return new Job(end, ClusterCopy.STATE_DATABASE, settings.job, settings.lease);
+    return new Job(end, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
   }
 
   /**
@@ -75,11 +75,11 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     BsonDocument finished = finished(source, destination, settings);
     Reversal reversal =
         new Reversal(
-            settings.job,
+            settings.job(),
             finished.getObjectId("incarnation"),
             finished.getTimestamp("finishedThere"),
             finished.getTimestamp("finishedAt"));
-    requireTwoWays(destination, settings.mapping.inverted());
+    requireTwoWays(destination, settings.mapping().inverted());
     for (Map.Entry<String, ReplicaSet> shard : source.shards().entrySet()) {
       requireHistory(source, shard.getKey(), shard.getValue(), reversal.start());
     }
@@ -90,11 +90,11 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
     BsonDocument job = jobs(source, settings).read();
-    String name = "the job " + settings.job;
+    String name = "the job " + settings.job();
     if (job == null) {
       throw new CopyException(
           "the source has no job "
-              + settings.job
+              + settings.job()
               + ": the source of a reverse copy is the destination of a finished copy");
     }
     JobFields.requireFormat(settings, job);

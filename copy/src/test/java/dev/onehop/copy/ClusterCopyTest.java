@@ -1,8 +1,11 @@
 package dev.onehop.copy;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.copy.progress.CopyException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ClusterCopyTest {
@@ -21,5 +24,22 @@ class ClusterCopyTest {
           .hasMessage("no key store")
           .hasCause(cause);
     }
+  }
+
+  /** A close at the end of a run must not interrupt the later work of the thread. */
+  @Test
+  void closeLeavesThreadUninterruptedAfterRun() {
+    List<ClusterCopy> copies = new ArrayList<>();
+    ClusterCopy copy =
+        ClusterCopy.builder("mongodb://localhost/", "mongodb://localhost/")
+            .fromSettings(
+                settings -> {
+                  copies.get(0).close();
+                  throw new IllegalStateException("no key store");
+                })
+            .build();
+    copies.add(copy);
+    assertThatThrownBy(copy::run).isInstanceOf(CopyException.class);
+    assertThat(Thread.interrupted()).isFalse();
   }
 }

@@ -16,6 +16,9 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonTimestamp;
+import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -175,5 +178,32 @@ class ResumedCopyTest {
           .hasMessageContaining("was begun with other collections");
     }
     assertThat(job().get("term")).isEqualTo(new BsonInt64(3));
+  }
+
+  /** Late time series have a plan of their own. An overwritten job may have ended before them. */
+  @Test
+  void removesBothPlansOfAnOverwrittenJob() throws InterruptedException {
+    BsonObjectId series = new BsonObjectId(new ObjectId());
+    BsonDocument old = job().append("series", series);
+    destination.clear("onehop_copy.jobs");
+    destination.store("onehop_copy.jobs", old);
+    BsonDocument late = destination.stored("onehop_copy.collections").get(1);
+    late.getDocument("_id").put("plan", series);
+    destination.store("onehop_copy.collections", late);
+    destination.script(
+        command ->
+            command.getFirstKey().equals("listDatabases")
+                ? BsonDocument.parse("{ok: 1, databases: []}")
+                : null);
+    source.clusterTime(new BsonTimestamp(1_700_000_000, 1));
+    try (ClusterCopy copy =
+        ClusterCopy.builder(source.url(), destination.url())
+            .job("j")
+            .begin(ClusterCopy.Begin.OVERWRITE)
+            .build()) {
+      copy.run();
+    }
+    assertThat(job().get("series")).isEqualTo(BsonNull.VALUE);
+    assertThat(destination.stored("onehop_copy.collections")).isEmpty();
   }
 }

@@ -11,6 +11,8 @@ import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonObjectId;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +105,24 @@ class PlanTest {
     assertThat(read.key()).isEqualTo(BsonDocument.parse("{a: 1}"));
     assertThat(read.index()).isEqualTo(BsonDocument.parse("{name: 'a_1', key: {a: 1, b: 1}}"));
     assertThat(another().open(read, new Counts())).isEqualTo(ranges(0, 10, 20));
+  }
+
+  /** Other versions of the program must be able to read a stored description. */
+  @Test
+  void keepsFormatOfStoredDescriptions() throws InterruptedException {
+    plan.store(List.of(SPEC));
+    byte[] spec = server.stored(STATE + ".collections").get(0).getBinary("spec").getData();
+    assertThat(new RawBsonDocument(spec).decode(new BsonDocumentCodec()))
+        .isEqualTo(
+            BsonDocument.parse(
+                """
+                {namespace: 'd.c', destination: 'e.c', kind: 'COLLECTION',
+                 uuid: {$binary: {base64: 'AAAAAAAAAAEAAAAAAAAAAg==', subType: '04'}},
+                 options: {capped: false, validator: {$expr: {$eq: ['$a', 1]}}},
+                 indexes: [{v: 2, key: {'a.b': 1}, name: 'a.b_1'}],
+                 sharding: {key: {a: 1}, unique: true,
+                  zones: [{ns: 'd.c', min: {a: 1}, max: {a: 2}, tag: 'z'}]}}
+                """));
   }
 
   @Test
