@@ -47,7 +47,7 @@ class ProxiedClientTest {
   private void assertAllAsked(RoutingMode mode, ScriptedProxy proxy) {
     List<String> servers =
         mode == RoutingMode.DIRECT ? List.of("config", "s0", "s1") : List.of("m0", "m1");
-    assertThat(proxy.asked()).containsAll(servers.stream().map(this::name).toList());
+    assertThat(proxy.requested()).containsAll(servers.stream().map(this::name).toList());
   }
 
   @ParameterizedTest
