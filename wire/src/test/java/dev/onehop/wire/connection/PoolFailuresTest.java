@@ -105,7 +105,7 @@ class PoolFailuresTest {
   }
 
   @AfterEach
-  void heal() {
+  void stopFailing() {
     failing = Step.NONE;
   }
 
