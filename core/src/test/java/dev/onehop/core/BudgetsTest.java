@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The test is in the module that is built first, so that a build above its budgets fails soon. */
 class BudgetsTest {
   @Test
-  void noModuleIsAboveItsBudget() throws IOException {
+  void noModuleExceedsItsBudget() throws IOException {
     Path root = Path.of("..");
     Map<String, Figures> budgets = Budgets.parse(Files.readAllLines(root.resolve("budgets.csv")));
     Map<String, Figures> today = Budgets.today(root);
@@ -26,7 +26,7 @@ class BudgetsTest {
   }
 
   @Test
-  void blankLinesAndCommentsDoNotCount() {
+  void ignoresBlankLinesAndComments() {
     assertThat(Budgets.lines("")).isZero();
     assertThat(
             Budgets.lines(
@@ -62,12 +62,12 @@ class BudgetsTest {
     "'// public class A', false",
     "'public int classes() {', false"
   })
-  void publicTypesAreTopLevel(String line, boolean counts) {
+  void countsOnlyTopLevelPublicTypes(String line, boolean counts) {
     assertThat(Budgets.hasPublicType("package a;\n\n" + line + "\n}\n")).isEqualTo(counts);
   }
 
   @Test
-  void theMainCodeOfTheModulesInThePomCounts(@TempDir Path root) throws IOException {
+  void countsMainCodeOfModulesInPom(@TempDir Path root) throws IOException {
     write(root.resolve("pom.xml"), "<module>a</module>\n<module>b/c</module><module>d</module>");
     write(root.resolve("a/src/main/java/x/A.java"), "package x;\n\npublic class A {\n}\n");
     write(root.resolve("a/src/main/java/x/B.java"), "package x;\nclass B {}\n");
@@ -81,7 +81,7 @@ class BudgetsTest {
   }
 
   @Test
-  void eachFigureAboveItsBudgetIsOneSentence() {
+  void reportsEachExceededBudget() {
     Map<String, Figures> budgets =
         Budgets.parse(List.of(Budgets.HEADER, "a,10,2", "b,10,2", "c,10,2", "d,10,2"));
     Map<String, Figures> today =

@@ -17,7 +17,7 @@ class CoreStructureTest {
           .importPackages("dev.onehop.core");
 
   @Test
-  void itNeedsNothingButJavaAndBson() {
+  void dependsOnlyOnJavaAndBson() {
     assertThat(CORE.size()).isGreaterThan(40);
     classes()
         .should()
@@ -27,7 +27,7 @@ class CoreStructureTest {
   }
 
   @Test
-  void itDoesNoInputOrOutput() {
+  void hasNoInputOrOutput() {
     classes()
         .should()
         .onlyDependOnClassesThat()
@@ -37,7 +37,7 @@ class CoreStructureTest {
   }
 
   @Test
-  void itsPackagesDependInOneDirection() {
+  void packagesDependInOneDirection() {
     slices().matching("dev.onehop.core.(*)..").should().beFreeOfCycles().check(CORE);
     classes()
         .that()

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Checks that the number of findings in pages and help does not increase. */
 class ProseTest {
   @Test
-  void noPageIsAboveItsBudget() throws IOException {
+  void noPageExceedsItsBudget() throws IOException {
     Path root = Path.of("..");
     Map<String, Figures> budgets = Prose.parse(Files.readAllLines(root.resolve("prose.csv")));
     Map<String, Figures> today = Prose.today(root);
@@ -29,7 +29,7 @@ class ProseTest {
   }
 
   @Test
-  void paragraphsItemsCellsAndHeadingsAreSentences() {
+  void splitsMarkdownIntoSentences() {
     assertThat(
             Prose.markdownSentences(
                 """
@@ -67,7 +67,7 @@ class ProseTest {
   }
 
   @Test
-  void helpIsTheTextOfAnnotations() {
+  void readsHelpFromAnnotations() {
     assertThat(
             Prose.helpSentences(
                 """
@@ -94,7 +94,7 @@ class ProseTest {
         "A mongos stays beside it.",
         "A mongos takes all else."
       })
-  void aPhraseCounts(String sentence) {
+  void reportsListedPhrases(String sentence) {
     assertThat(kinds(sentence)).containsExactly(Prose.Kind.PHRASE);
   }
 
@@ -105,19 +105,19 @@ class ProseTest {
         "The standard is to understand telling names.",
         "The table is read, and the command is sent."
       })
-  void plainWordsDoNot(String sentence) {
+  void ignoresPlainWords(String sentence) {
     assertThat(kinds(sentence)).isEmpty();
   }
 
   @Test
-  void aSentenceHas25WordsAtMost() {
+  void reportsSentencesOfMoreThan25Words() {
     assertThat(kinds("word ".repeat(25).strip())).isEmpty();
     assertThat(kinds("word ".repeat(26).strip())).containsExactly(Prose.Kind.LONG);
     assertThat(Prose.words("a b, c - 1 |")).isEqualTo(4);
   }
 
   @Test
-  void aSentenceHasTwoPassivesAtMost() {
+  void reportsSentencesWithThreePassives() {
     assertThat(kinds("It is read, is sent, and was written.")).containsExactly(Prose.Kind.PASSIVES);
   }
 
@@ -126,7 +126,7 @@ class ProseTest {
   }
 
   @Test
-  void aNewFileHasToBePlain(@TempDir Path root) throws IOException {
+  void reportsFindingsInNewFile(@TempDir Path root) throws IOException {
     Files.createDirectories(root.resolve("docs"));
     Files.createDirectories(root.resolve("cli/src/main"));
     Files.writeString(root.resolve("docs/old.md"), "Nobody is here.");

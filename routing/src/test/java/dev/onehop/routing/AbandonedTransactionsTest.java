@@ -28,8 +28,8 @@ class AbandonedTransactionsTest {
   private static final int WIRE_6_0 = 17;
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
-  private final Set<String> begun = ConcurrentHashMap.newKeySet();
-  private final List<String> atTheMongos = new CopyOnWriteArrayList<>();
+  private final Set<String> started = ConcurrentHashMap.newKeySet();
+  private final List<String> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void stop() {
@@ -41,12 +41,12 @@ class AbandonedTransactionsTest {
    * begin a transaction that is never ended.
    */
   @Test
-  void theAbortDoesNotOvertakeAStatementThatWaitsForItsRoutingTable() {
+  void abortFollowsDelayedStatement() {
     cluster.script(
         "m0",
         command -> {
           if (command.containsKey("autocommit")) {
-            atTheMongos.add(command.getFirstKey());
+            received.add(command.getFirstKey());
           }
           return null;
         });
@@ -60,15 +60,15 @@ class AbandonedTransactionsTest {
       session.startTransaction();
       Disposable insert =
           Mono.from(collection.insertOne(session, new Document("_id", 1))).subscribe();
-      await().atMost(TIMEOUT).until(() -> begun.contains("insert"));
+      await().atMost(TIMEOUT).until(() -> started.contains("insert"));
 
       insert.dispose();
       session.close();
-      await().atMost(TIMEOUT).until(() -> begun.contains("abortTransaction"));
+      await().atMost(TIMEOUT).until(() -> started.contains("abortTransaction"));
       cluster.release();
 
-      await().atMost(TIMEOUT).until(() -> atTheMongos.size() == 2);
-      assertThat(atTheMongos).containsExactly("insert", "abortTransaction");
+      await().atMost(TIMEOUT).until(() -> received.size() == 2);
+      assertThat(received).containsExactly("insert", "abortTransaction");
     }
   }
 
@@ -80,7 +80,7 @@ class AbandonedTransactionsTest {
                     new CommandListener() {
                       @Override
                       public void commandStarted(CommandStartedEvent event) {
-                        begun.add(event.getCommandName());
+                        started.add(event.getCommandName());
                       }
                     }))
         .client(MongoClient.class);

@@ -29,7 +29,7 @@ class AbsentMechanismsTest {
     "MONGODB-AWS, mongodb://id:key@localhost:1/?authMechanism=MONGODB-AWS",
     "MONGODB-OIDC, mongodb://localhost:1/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:test"
   })
-  void oneSentenceNamesTheMechanismAndTheArtifact(String mechanism, String uri) {
+  void messageNamesMechanismAndArtifact(String mechanism, String uri) {
     assertThatThrownBy(() -> OneHop.builder(uri).build())
         .isInstanceOf(IllegalStateException.class)
         .hasMessage(mechanism + " needs dev.onehop:onehop-auth, and the class path has none");
@@ -37,7 +37,7 @@ class AbsentMechanismsTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyModeSaysIt(RoutingMode mode) {
+  void everyModeReportsMissingArtifact(RoutingMode mode) {
     assertThatThrownBy(() -> OneHop.builder(AWS).routing(mode).build())
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("MONGODB-AWS needs dev.onehop:onehop-auth");
@@ -47,7 +47,7 @@ class AbsentMechanismsTest {
   }
 
   @Test
-  void nothingStaysOpen() throws IOException {
+  void failedBuildClosesFiles() throws IOException {
     // The first call does not count, because it loads classes that stay loaded.
     assertThatThrownBy(OneHop.builder(AWS)::build).isInstanceOf(IllegalStateException.class);
     long before = descriptors();
@@ -69,7 +69,7 @@ class AbsentMechanismsTest {
   }
 
   @Test
-  void theDriversOwnConnectionsDoWithoutIt() {
+  void disabledRouterNeedsNoArtifact() {
     try (OneHop router = OneHop.builder(AWS + "&onehop.enabled=false").build()) {
       assertThat(router.syncClientSettings().getTransportSettings()).isNull();
     }

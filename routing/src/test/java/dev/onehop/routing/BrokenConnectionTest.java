@@ -115,10 +115,10 @@ class BrokenConnectionTest {
     "REACTIVE, DIRECT, INSERT",
     "REACTIVE, DIRECT, INSERT_IN_TRANSACTION"
   })
-  void theExceptionIsThatOfThePlainDriver(Driver driver, RoutingMode mode, Operation operation) {
+  void throwsSameExceptionAsPlainDriver(Driver driver, RoutingMode mode, Operation operation) {
     Throwable plain;
     try (Client client = driver.plain("mongodb://" + cluster.address("m1") + "/?" + NO_RETRIES)) {
-      plain = broken("m1", client, operation);
+      plain = breakDuring("m1", client, operation);
     }
     // Direct mode sends a transaction to the mongos m0, not to the shard.
     String server =
@@ -126,7 +126,7 @@ class BrokenConnectionTest {
             ? "m1"
             : operation == Operation.INSERT_IN_TRANSACTION ? "m0" : "s1";
     try (Client client = driver.routed(builder(mode, NO_RETRIES))) {
-      assertThat(broken(server, client, operation))
+      assertThat(breakDuring(server, client, operation))
           .hasSameClassAs(plain)
           .hasStackTraceContaining(cluster.address(server).toString())
           .asInstanceOf(InstanceOfAssertFactories.type(MongoException.class))
@@ -146,9 +146,10 @@ class BrokenConnectionTest {
     "REACTIVE, DIRECT, FIND",
     "REACTIVE, DIRECT, INSERT"
   })
-  void whatMayBeSentAgainIs(Driver driver, RoutingMode mode, Operation operation) {
+  void retriesRetryableOperations(Driver driver, RoutingMode mode, Operation operation) {
     try (Client client = driver.routed(builder(mode, ""))) {
-      assertThat(broken(mode == RoutingMode.TARGETED ? "m1" : "s1", client, operation)).isNull();
+      assertThat(breakDuring(mode == RoutingMode.TARGETED ? "m1" : "s1", client, operation))
+          .isNull();
     }
   }
 
@@ -163,7 +164,7 @@ class BrokenConnectionTest {
   }
 
   /** The failure of an operation whose server breaks the connection and can be reached again. */
-  private Throwable broken(String server, Client client, Operation operation) {
+  private Throwable breakDuring(String server, Client client, Operation operation) {
     assertThat(client.find()).isNotNull();
     int before = cluster.seen(server, operation.command).size();
     cluster.hold(server, command -> command.getFirstKey().equals(operation.command));

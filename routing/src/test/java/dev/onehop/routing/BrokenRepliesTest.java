@@ -8,6 +8,7 @@ import com.mongodb.client.model.Updates;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -60,7 +61,7 @@ class BrokenRepliesTest {
     "UPDATE_MANY, '', 1",
     "GET_MORE, '', 1",
   })
-  void aRequestIsSentSeldom(Operation operation, String options, int times) {
+  void limitsAttemptsOfOperation(Operation operation, String options, int times) {
     for (boolean sync : List.of(true, false)) {
       int before = cluster.seen("s1", operation.command).size();
       OneHop.Builder builder =
@@ -75,7 +76,7 @@ class BrokenRepliesTest {
     }
   }
 
-  private void breaking(Operation operation) {
+  private void breakConnectionOn(Operation operation) {
     cluster.script(
         "s1",
         command -> {
@@ -93,7 +94,7 @@ class BrokenRepliesTest {
         builder.client(com.mongodb.client.MongoClient.class)) {
       var collection = client.getDatabase("it").getCollection("c");
       assertThat(collection.find(Filters.eq(-1)).first()).isNotNull();
-      breaking(operation);
+      breakConnectionOn(operation);
       return catchThrowable(
           () -> {
             switch (operation) {
@@ -101,7 +102,7 @@ class BrokenRepliesTest {
               case AGGREGATE -> collection.aggregate(pipeline()).first();
               case INSERT -> collection.insertOne(new Document("_id", 1));
               case UPDATE_MANY -> collection.updateMany(Filters.eq(1), Updates.set("x", 1));
-              case GET_MORE -> collection.find(Filters.eq(1)).into(new java.util.ArrayList<>());
+              case GET_MORE -> collection.find(Filters.eq(1)).into(new ArrayList<>());
             }
           });
     } finally {
@@ -114,7 +115,7 @@ class BrokenRepliesTest {
         builder.client(com.mongodb.reactivestreams.client.MongoClient.class)) {
       var collection = client.getDatabase("it").getCollection("c");
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT)).isNotNull();
-      breaking(operation);
+      breakConnectionOn(operation);
       return catchThrowable(
           () ->
               Flux.from(
@@ -149,7 +150,7 @@ class BrokenRepliesTest {
         "{insert: 'c', $db: 'it', documents: [{_id: 1}], txnNumber: {$numberLong: '1'}} | insert | 3",
         "{insert: 'c', $db: 'it', documents: [{_id: 1}]} | insert | 1"
       })
-  void aRequestOfNoDriverIsSentThreeTimes(String command, String name, int times) {
+  void limitsAttemptsWithoutDriver(String command, String name, int times) {
     assertThat(cluster.execute("{find: 'c', $db: 'it', filter: {_id: -1}}")).isNotNull();
     cluster.script("s1", each -> each.getFirstKey().equals(name) ? ScriptedCluster.HANG_UP : null);
 

@@ -39,7 +39,7 @@ class ClosedClientTest {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   /** Longer than the time in which the event loops end, which is three seconds at most. */
-  private static final Duration LOOPS_END = Duration.ofSeconds(4);
+  private static final Duration SHUTDOWN_TIME = Duration.ofSeconds(4);
 
   private static final int WIRE_6_0 = 17;
 
@@ -47,24 +47,24 @@ class ClosedClientTest {
   private final CapturedLog twiceReleased = CapturedLog.ofTwiceReleasedSessions();
 
   private final Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
-  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+  private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
   private ScriptedCluster cluster;
 
   @BeforeEach
   void start() {
     cluster = new ScriptedCluster(WIRE_6_0);
-    said.start();
-    root.addAppender(said);
+    logged.start();
+    root.addAppender(logged);
   }
 
   @AfterEach
   void stop() {
-    root.detachAppender(said);
+    root.detachAppender(logged);
     cluster.close();
   }
 
   @Test
-  void whileItLooksForTheCluster() throws InterruptedException {
+  void closeDuringDiscoveryLogsNoError() throws InterruptedException {
     cluster.stop("config");
     CompletableFuture<Document> operation;
     try (MongoClient client =
@@ -83,35 +83,37 @@ class ClosedClientTest {
   }
 
   @Test
-  void whileAMongosIsAskedForItsCluster() throws InterruptedException {
-    cluster.hold("m0", ClosedClientTest::isQuestion);
+  void closeDuringReadOfClusterIdLogsNoError() throws InterruptedException {
+    cluster.hold("m0", ClosedClientTest::readsClusterId);
     MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/").client(MongoClient.class);
     CompletableFuture<Document> operation =
         Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
-    await().until(() -> cluster.seen("m0", "find").stream().anyMatch(ClosedClientTest::isQuestion));
+    await()
+        .until(
+            () -> cluster.seen("m0", "find").stream().anyMatch(ClosedClientTest::readsClusterId));
     client.close();
     cluster.release();
     assertThat(operation.handle((result, failure) -> true)).succeedsWithin(Duration.ofSeconds(20));
-    RealTime.pass(LOOPS_END);
+    RealTime.pass(SHUTDOWN_TIME);
 
     assertThat(errors()).isEmpty();
   }
 
-  private static boolean isQuestion(BsonDocument command) {
+  private static boolean readsClusterId(BsonDocument command) {
     return command.getString("find", new BsonString("")).getValue().equals("version");
   }
 
   @Test
-  void whileShardsAreAtWork() throws InterruptedException {
-    CountDownLatch asked = new CountDownLatch(2);
+  void closeDuringShardOperationsLogsNoError() throws InterruptedException {
+    CountDownLatch received = new CountDownLatch(2);
     CountDownLatch closed = new CountDownLatch(1);
     for (String shard : List.of("s0", "s1")) {
       cluster.script(
           shard,
           command -> {
             if (command.containsKey("find")) {
-              asked.countDown();
+              received.countDown();
               awaitQuietly(closed);
             }
             return null;
@@ -132,9 +134,9 @@ class ClosedClientTest {
                       .collation(Collation.builder().locale("simple").build())
                       .first())
               .toFuture());
-      assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(received.await(20, TimeUnit.SECONDS)).isTrue();
     }
-    RealTime.pass(LOOPS_END);
+    RealTime.pass(SHUTDOWN_TIME);
     closed.countDown();
     operations.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(20)));
     RealTime.pass(Duration.ofSeconds(1));
@@ -149,7 +151,7 @@ class ClosedClientTest {
   @Tag("newer-driver")
   @ParameterizedTest
   @CsvSource({"DIRECT, true", "DIRECT, false", "TARGETED, true", "TARGETED, false"})
-  void everyOperationEnds(RoutingMode mode, boolean pipelined) throws InterruptedException {
+  void operationsEndAfterClose(RoutingMode mode, boolean pipelined) throws InterruptedException {
     for (String shard : List.of("s0", "s1")) {
       cluster.delay(shard, command -> Duration.ofMillis(ThreadLocalRandom.current().nextInt(30)));
     }
@@ -175,7 +177,7 @@ class ClosedClientTest {
             .succeedsWithin(Duration.ofSeconds(20));
       }
     }
-    RealTime.pass(LOOPS_END);
+    RealTime.pass(SHUTDOWN_TIME);
 
     assertThat(errors()).isEmpty();
   }
@@ -189,7 +191,7 @@ class ClosedClientTest {
   }
 
   private List<String> errors() {
-    return List.copyOf(said.list).stream()
+    return List.copyOf(logged.list).stream()
         .filter(event -> event.getLevel().isGreaterOrEqual(Level.ERROR))
         .map(
             event ->

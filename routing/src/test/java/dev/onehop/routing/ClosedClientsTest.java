@@ -49,7 +49,7 @@ class ClosedClientsTest {
 
   @ParameterizedTest
   @MethodSource("clients")
-  void areCollected(String kind) {
+  void closedClientsAreGarbageCollected(String kind) {
     List<WeakReference<?>> closed = openedAndClosed(kinds().get(kind));
 
     await()

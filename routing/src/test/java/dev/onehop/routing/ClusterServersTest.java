@@ -12,7 +12,7 @@ class ClusterServersTest {
 
   /** Nothing would close a watch that starts after the close. */
   @Test
-  void noServersAreWatchedAfterTheEnd() {
+  void rejectsNewMonitorAfterClose() {
     try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {
       ConnectionString url = new ConnectionString(server.url());
       ClusterServers servers =

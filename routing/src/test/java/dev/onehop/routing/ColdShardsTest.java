@@ -69,26 +69,26 @@ class ColdShardsTest {
     await().atMost(TIMEOUT).until(() -> unreachable.contains(address));
   }
 
-  private static void succeeds(CompletableFuture<Document> found, String from) {
+  private static void assertFound(CompletableFuture<Document> found, String from) {
     assertThat(found).succeedsWithin(TIMEOUT).isEqualTo(new Document("from", from));
   }
 
   @Tag("newer-driver")
   @Test
-  void aShardThatComesUpAfterTheClientIsFoundAtOnce() {
+  void findsLateShardAtOnce() {
     cluster.stop("s0");
     try (MongoClient client = builder().client(MongoClient.class)) {
       CompletableFuture<Document> found =
           Mono.from(collection(client).find(Filters.eq(-1)).first()).toFuture();
       awaitUnreachable("s0");
       cluster.start("s0");
-      succeeds(found, "s0");
+      assertFound(found, "s0");
     }
   }
 
   @Tag("newer-driver")
   @Test
-  void soIsOneThatHasAnotherNameHere() {
+  void findsLateShardWithMappedNameAtOnce() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");
     cluster.close();
     cluster = inside;
@@ -105,7 +105,7 @@ class ColdShardsTest {
           Mono.from(collection(client).find(Filters.eq(-1)).first()).toFuture();
       awaitUnreachable("s0");
       inside.start("s0");
-      succeeds(found, "s0");
+      assertFound(found, "s0");
     }
   }
 }

@@ -65,26 +65,26 @@ class DependenciesTest {
   }
 
   @Test
-  void theOldestVersionsWillDo() {
+  void acceptsOldestVersions() {
     assertThatCode(this::check).doesNotThrowAnyException();
   }
 
   @Test
-  void theReactiveClientMayBeOfAnotherVersionWhereTheOtherFits() {
+  void acceptsOtherVersionOfReactiveClient() {
     classPath.put(REACTIVE, "5.8.1");
 
     assertThatCode(this::check).doesNotThrowAnyException();
   }
 
   @Test
-  void aJarWithoutAVersionIsTaken() {
+  void acceptsJarWithoutVersion() {
     classPath.replaceAll((type, version) -> "");
 
     assertThatCode(this::check).doesNotThrowAnyException();
   }
 
   @Test
-  void theVersionOfAnApplicationThatHoldsAllInItsJarIsNotALibrarys() {
+  void ignoresVersionOfApplicationJar() {
     classPath.replaceAll((type, version) -> "1.0.0");
     names.replaceAll((type, name) -> "com.example.shop");
 
@@ -104,7 +104,7 @@ class DependenciesTest {
           io.netty.channel.Channel | | OneHop needs netty-transport 4.1 or newer, and the class path has none
           com.mongodb.client.MongoClients | | OneHop needs a client of the MongoDB driver, and the class path has none: add one of mongodb-driver-reactivestreams, mongodb-driver-sync
           """)
-  void whatDoesNotFitIsNamedWithItsRemedy(String type, String version, String message) {
+  void reportsMismatchWithRemedy(String type, String version, String message) {
     if (version == null) {
       classPath.remove(type);
     } else {

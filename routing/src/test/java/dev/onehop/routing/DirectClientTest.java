@@ -77,7 +77,7 @@ class DirectClientTest {
   }
 
   @Test
-  void commandsAreMeasuredWhereTheyWent() {
+  void metersCommandsByServer() {
     String first = cluster.address("s0").toString();
     try (MongoClient client = builder().client(MongoClient.class)) {
       for (int i = 1; i < 4; i++) {
@@ -149,7 +149,7 @@ class DirectClientTest {
    * also a database version. Shards of version 8.3 and later reject other combinations.
    */
   @Test
-  void commandsCarryAShardVersionOrNoneOfAShardWithThatOfTheDatabase() {
+  void sendsDatabaseVersionOnlyForUnshardedCollections() {
     cluster.script("m0", ScriptedCluster::othersUnsharded);
     BsonDocument reply = BsonDocument.parse("{n: 1, value: null, values: [], ok: 1}");
     for (String shard : List.of("s0", "s1")) {
@@ -198,7 +198,7 @@ class DirectClientTest {
   }
 
   @Test
-  void refusalsOfStaleTablesAreCounted() {
+  void countsRetriesOfStaleTables() {
     AtomicInteger refusals = new AtomicInteger();
     try (MongoClient client = builder().client(MongoClient.class)) {
       run(collection(client).find(Filters.eq(5)).first());
@@ -225,7 +225,7 @@ class DirectClientTest {
   }
 
   @Test
-  void commandsAreObservedUnderTheObservationOfTheSubscriber() {
+  void observationHasParentOfSubscriber() {
     Queue<RoutingObservationContext> ended = new ConcurrentLinkedQueue<>();
     ObservationRegistry observations = ObservationRegistry.create();
     observations
@@ -274,7 +274,7 @@ class DirectClientTest {
   }
 
   @Test
-  void explanationsShowTheHopAndSendNothingToTheShards() {
+  void explainNamesServersAndSendsNoCommands() {
     try (OneHop router = builder().build()) {
       RouteExplanation read = router.explain("it.c", Filters.eq(-7));
       assertThat(read.decision()).isEqualTo(RouteDecision.OWNER);
@@ -309,7 +309,7 @@ class DirectClientTest {
    * is mapped.
    */
   @Test
-  void everyDiscoveredNameIsMapped() {
+  void mapsEveryDiscoveredName() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");
     try (inside;
         OneHop router =

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.connection.TransportSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.time.Duration;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DirectModeSettingsTest {
   private static final String URI = "mongodb://localhost:1/";
 
-  private static void assertRefused(OneHop.Builder builder, String part) {
+  private static void assertRejected(OneHop.Builder builder, String part) {
     assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("direct mode")
@@ -31,11 +32,11 @@ class DirectModeSettingsTest {
   }
 
   @Test
-  void whatIsForTargetedModeIsRefused() {
-    assertRefused(with(b -> b.shardRouters("s0", "a:1")), "shardRouters can be set in targeted");
-    assertRefused(with(b -> b.measureRoundTrips(false)), "measureRoundTrips");
-    assertRefused(with(b -> b.historyInterval(Duration.ofSeconds(1))), "historyInterval");
-    assertRefused(
+  void rejectsSettingsOfTargetedMode() {
+    assertRejected(with(b -> b.shardRouters("s0", "a:1")), "shardRouters can be set in targeted");
+    assertRejected(with(b -> b.measureRoundTrips(false)), "measureRoundTrips");
+    assertRejected(with(b -> b.historyInterval(Duration.ofSeconds(1))), "historyInterval");
+    assertRejected(
         with(b -> b.shardRouters("s0", "a:1").historyInterval(Duration.ofSeconds(1))),
         "shardRouters, historyInterval");
   }
@@ -46,12 +47,12 @@ class DirectModeSettingsTest {
     "onehop.measureRoundTrips, true, measureRoundTrips",
     "onehop.historyInterval, 1s, historyInterval"
   })
-  void alsoInTheUriAndInTheProperties(String key, String value, String name) {
+  void rejectsPropertiesOfTargetedMode(String key, String value, String name) {
     Properties properties = new Properties();
     properties.setProperty(key, value);
 
-    assertRefused(OneHop.builder(URI + "?" + key + "=" + value), name);
-    assertRefused(OneHop.builder(URI).properties(properties), name);
+    assertRejected(OneHop.builder(URI + "?" + key + "=" + value), name);
+    assertRejected(OneHop.builder(URI).properties(properties), name);
   }
 
   /**
@@ -59,15 +60,12 @@ class DirectModeSettingsTest {
    * clients of the application.
    */
   @Test
-  void aSystemPropertyIsPassedOver() {
+  void ignoresSystemProperty() {
     System.setProperty("onehop.measureRoundTrips", "false");
     try {
       assertThatCode(
               () ->
-                  OneHop.builder(URI)
-                      .routing(RoutingMode.DIRECT)
-                      .client(com.mongodb.reactivestreams.client.MongoClient.class)
-                      .close())
+                  OneHop.builder(URI).routing(RoutingMode.DIRECT).client(MongoClient.class).close())
           .doesNotThrowAnyException();
     } finally {
       System.clearProperty("onehop.measureRoundTrips");
@@ -75,9 +73,9 @@ class DirectModeSettingsTest {
   }
 
   @Test
-  void whatItsConnectionsCannotDoIsRefused() throws Exception {
+  void rejectsUnsupportedConnectionSettings() throws Exception {
     SslContext certificates = SslContextBuilder.forClient().build();
-    assertRefused(
+    assertRejected(
         with(
             b ->
                 b.applyToClientSettings(
@@ -85,17 +83,17 @@ class DirectModeSettingsTest {
                         s.transportSettings(
                             TransportSettings.nettyBuilder().sslContext(certificates).build()))),
         "transport");
-    assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
-    assertRefused(OneHop.builder("mongodb://%2Ftmp%2Fmongodb.sock/"), "Unix domain sockets");
+    assertRejected(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
+    assertRejected(OneHop.builder("mongodb://%2Ftmp%2Fmongodb.sock/"), "Unix domain sockets");
   }
 
   @Test
-  void whatItCanDoIsTaken() {
+  void acceptsSupportedSettings() {
     assertThatCode(
             () ->
                 OneHop.builder(URI + "?onehop.hostMapping=a=b&onehop.refreshInterval=5s")
                     .routing(RoutingMode.DIRECT)
-                    .client(com.mongodb.reactivestreams.client.MongoClient.class)
+                    .client(MongoClient.class)
                     .close())
         .doesNotThrowAnyException();
   }

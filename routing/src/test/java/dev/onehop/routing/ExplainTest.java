@@ -28,7 +28,7 @@ class ExplainTest {
   }
 
   @Test
-  void uuidsAreEncodedAsTheClientsEncodeThem() {
+  void encodesUuidsLikeClients() {
     try (OneHop router =
         builder("")
             .applyToClientSettings(s -> s.uuidRepresentation(UuidRepresentation.STANDARD))
@@ -43,7 +43,7 @@ class ExplainTest {
   }
 
   @Test
-  void aServerThatDoesNotAnswerInTimeIsATimeout() {
+  void timesOutWithoutReply() {
     cluster.hold("m0", command -> true);
     try (OneHop router = builder("serverSelectionTimeoutMS=300").build()) {
       assertThatThrownBy(() -> router.explain("it.c", Filters.eq(5)))
@@ -53,7 +53,7 @@ class ExplainTest {
   }
 
   @Test
-  void anInterruptedCallerGetsTheDriversException() {
+  void interruptThrowsExceptionOfDriver() {
     cluster.hold("m0", command -> true);
     try (OneHop router = builder("").build()) {
       Thread.currentThread().interrupt();

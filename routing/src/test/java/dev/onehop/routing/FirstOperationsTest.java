@@ -63,7 +63,7 @@ class FirstOperationsTest {
     return Mono.from(collection.find(Filters.eq(id)).first()).toFuture();
   }
 
-  private void silence(boolean killed) {
+  private void makeSilent(boolean killed) {
     if (killed) {
       cluster.stop("s0");
     } else {
@@ -73,8 +73,8 @@ class FirstOperationsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theOtherShardIsServedAtOnce(boolean killed) {
-    silence(killed);
+  void otherShardIsServedAtOnce(boolean killed) {
+    makeSilent(killed);
     try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON).isEqualTo(new Document("from", "s1"));
     }
@@ -82,9 +82,9 @@ class FirstOperationsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theOtherShardIsServedAtOnceToTheSynchronousDriver(boolean killed) {
+  void otherShardIsServedToSynchronousDriver(boolean killed) {
     assertServed("");
-    silence(killed);
+    makeSilent(killed);
     assertServed("timeoutMS=2000");
   }
 
@@ -97,7 +97,7 @@ class FirstOperationsTest {
   }
 
   @Test
-  void theSilentShardIsCheckedBeforeItsFirstCommand() {
+  void checksSilentShardBeforeFirstCommand() {
     cluster.hold("s0", command -> command.getFirstKey().equals("connectionStatus"));
     try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON);
@@ -119,7 +119,7 @@ class FirstOperationsTest {
    * replied at the start.
    */
   @Test
-  void whatTheSilentShardLacksIsSaidOnceItAnswers() {
+  void reportsMissingRoleAfterLateReply() {
     cluster.close();
     cluster = new ScriptedCluster(WIRE_8_0);
     cluster.script(

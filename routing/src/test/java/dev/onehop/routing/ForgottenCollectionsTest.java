@@ -41,7 +41,7 @@ class ForgottenCollectionsTest {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
-  void theirMetersEndWithTheirUse(RoutingMode mode) {
+  void removesMetersOfUnusedCollections(RoutingMode mode) {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .routing(mode)
@@ -51,21 +51,21 @@ class ForgottenCollectionsTest {
       for (int i = 0; i < COLLECTIONS; i++) {
         find(client, "c" + i);
       }
-      assertThat(ofNamespaces()).hasSizeGreaterThanOrEqualTo(3 * COLLECTIONS);
+      assertThat(namespaceMeters()).hasSizeGreaterThanOrEqualTo(3 * COLLECTIONS);
 
       await()
           .atMost(TIMEOUT)
           .until(
               () -> {
                 find(client, "c0");
-                return ofNamespaces().stream()
+                return namespaceMeters().stream()
                     .allMatch(meter -> "it.c0".equals(meter.getId().getTag("namespace")));
               });
-      assertThat(ofNamespaces()).isNotEmpty();
+      assertThat(namespaceMeters()).isNotEmpty();
     }
   }
 
-  private List<Meter> ofNamespaces() {
+  private List<Meter> namespaceMeters() {
     return meters.getMeters().stream()
         .filter(meter -> meter.getId().getTag("namespace") != null)
         .toList();

@@ -48,7 +48,7 @@ class LongBatchesTest {
   }
 
   @Test
-  void aLongInsertIsAnswered() {
+  void executesLongInsert() {
     int documents = 8_000;
 
     assertThat(
@@ -65,7 +65,7 @@ class LongBatchesTest {
   }
 
   @Test
-  void aLongBulkWriteIsAnswered() {
+  void executesLongBulkWrite() {
     int updates = 4_000;
 
     assertThat(

@@ -59,7 +59,7 @@ class ModuleVersionsTest {
   }
 
   @Test
-  void allThatTheBomHasAreChecked() throws IOException {
+  void checksEveryModuleOfBom() throws IOException {
     assertThat(Dependencies.MODULES)
         .containsAll(
             Pattern.compile("<artifactId>(onehop-(?!bom|parent)[^<]+)")

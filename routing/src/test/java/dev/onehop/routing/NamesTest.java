@@ -73,7 +73,7 @@ class NamesTest {
    * Returns two addresses of which the first one refuses connections. An example is a name with an
    * IPv6 address whose server listens only on IPv4.
    */
-  private static List<InetAddress> theFirstRefuses(String host) throws UnknownHostException {
+  private static List<InetAddress> firstAddressRefuses(String host) throws UnknownHostException {
     return List.of(address(host, 2), address(host, 1));
   }
 
@@ -83,11 +83,11 @@ class NamesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void everyAddressOfANameIsTried(boolean pipelined) {
+  void triesEveryAddressOfName(boolean pipelined) {
     try (MongoClient client =
         direct(
             "",
-            NamesTest::theFirstRefuses,
+            NamesTest::firstAddressRefuses,
             builder -> pipelined ? builder.pipelining(settings -> {}) : builder)) {
       assertThat(find(client, -1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
       assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s1"));
@@ -95,11 +95,11 @@ class NamesTest {
   }
 
   @Test
-  void soItIsBelowThePlainClient() {
+  void triesEveryAddressWithoutRouting() {
     try (MongoClient client =
         OneHop.builder("mongodb://" + name("s0") + "/?directConnection=true")
             .applyToClientSettings(
-                settings -> settings.inetAddressResolver(NamesTest::theFirstRefuses))
+                settings -> settings.inetAddressResolver(NamesTest::firstAddressRefuses))
             .routing(RoutingMode.NONE)
             .pipelining(settings -> {})
             .client(MongoClient.class)) {
@@ -124,7 +124,7 @@ class NamesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aNameThatIsBeingLookedUpHoldsUpNoOtherServer(boolean pipelined) {
+  void slowLookupDoesNotDelayOtherServers(boolean pipelined) {
     try (MongoClient client =
         direct(
             "connectTimeoutMS=60000",
@@ -144,7 +144,7 @@ class NamesTest {
   }
 
   @Test
-  void aLookupHasTheTimeThatConnectingHas() {
+  void connectTimeoutIncludesLookup() {
     try (MongoClient client =
         direct(
             "connectTimeoutMS=300&retryWrites=false",

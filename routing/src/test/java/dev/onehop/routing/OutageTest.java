@@ -29,7 +29,7 @@ class OutageTest {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "NONE"})
-  void aServerThatIsBackIsFoundSoon(RoutingMode mode) {
+  void findsRestartedServerSoon(RoutingMode mode) {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
         MongoClient client =
             OneHop.builder("mongodb://" + cluster.address("m0") + "/?retryReads=false")
@@ -37,11 +37,11 @@ class OutageTest {
                 .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("db").getCollection("c");
       AtomicInteger found = new AtomicInteger();
-      AtomicBoolean over = new AtomicBoolean();
+      AtomicBoolean finished = new AtomicBoolean();
       CompletableFuture<Void> finding =
           CompletableFuture.runAsync(
               () -> {
-                while (!over.get()) {
+                while (!finished.get()) {
                   pass(find(collection, found) ? 10 : 1_500);
                 }
               });
@@ -53,7 +53,7 @@ class OutageTest {
       cluster.start("m0");
 
       await().atMost(SOON).untilAsserted(() -> assertThat(found).hasValueGreaterThan(before));
-      over.set(true);
+      finished.set(true);
       finding.join();
     }
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class PropertySourcesTest {
   @Test
-  void ourOptionsAreTakenOutOfTheUri() {
+  void removesOneHopOptionsFromUri() {
     PropertySources.Parsed parsed =
         PropertySources.parse(
             "mongodb://u:p@a:1,b/db?retryWrites=true&onehop.refreshinterval=5s&appName=x");
@@ -26,7 +26,7 @@ class PropertySourcesTest {
   }
 
   @Test
-  void theUriGoesBeforePropertiesAndTheseBeforeTheSystems() {
+  void uriOverridesPropertiesAndSystemProperties() {
     Properties given = properties("onehop.refreshInterval", "2s");
     Properties system = properties("onehop.refreshInterval", "3s");
     Map<OneHopProperty, String> uri = Map.of(OneHopProperty.REFRESH_INTERVAL, "1s");
@@ -40,7 +40,7 @@ class PropertySourcesTest {
 
   @ParameterizedTest
   @CsvSource({"500ms,PT0.5S", "10s,PT10S", "2m,PT2M", "PT1M3S,PT1M3S"})
-  void durationsAreWrittenInSeveralWays(String text, Duration expected) {
+  void parsesDurationFormats(String text, Duration expected) {
     assertThat(refresh(Map.of(), properties("onehop.refreshInterval", text), new Properties()))
         .isEqualTo(expected);
   }
@@ -58,7 +58,7 @@ class PropertySourcesTest {
     "onehop.hostMapping, a:1=b, 'server names and the names to use instead, such as"
         + " host:port=host:port,host=host'",
   })
-  void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {
+  void rejectsInvalidValuesWithExpectedFormat(String name, String value, String expected) {
     OneHop.Builder builder = OneHop.builder("mongodb://a").properties(properties(name, value));
 
     assertThatThrownBy(builder::build)
@@ -67,7 +67,7 @@ class PropertySourcesTest {
   }
 
   @Test
-  void unknownNamesAreRefusedWhereTheyCanOnlyBeMeantForUs() {
+  void rejectsUnknownOneHopOptions() {
     assertThatThrownBy(() -> OneHop.builder("mongodb://a/?onehop.refresh=1s"))
         .hasMessageStartingWith(
             "unknown option onehop.refresh in the URI; the options are onehop.enabled,"
@@ -79,7 +79,7 @@ class PropertySourcesTest {
   }
 
   @Test
-  void shardRoutersMayBeSeveral() {
+  void parsesSeveralShardRouters() {
     assertThat(
             new PropertySources(
                     Map.of(OneHopProperty.SHARD_ROUTERS, "s0=a:1|b:2, s1=c"), new Properties())
@@ -91,7 +91,7 @@ class PropertySourcesTest {
   }
 
   @Test
-  void mappingsHoldForServersOrForHosts() {
+  void mapsServersAndHosts() {
     UnaryOperator<ServerAddressName> mapping =
         Setting.mapping(Map.of("a:1", "x:9", "a", "y", "[::1]:5", "[::2]:6"));
 

@@ -44,15 +44,15 @@ class ProxiedClientTest {
     return (mode == RoutingMode.DIRECT ? "s" : "m") + shard;
   }
 
-  private void assertAllAsked(RoutingMode mode, ScriptedProxy proxy) {
+  private void assertAllRequested(RoutingMode mode, ScriptedProxy proxy) {
     List<String> servers =
         mode == RoutingMode.DIRECT ? List.of("config", "s0", "s1") : List.of("m0", "m1");
-    assertThat(proxy.asked()).containsAll(servers.stream().map(this::name).toList());
+    assertThat(proxy.requested()).containsAll(servers.stream().map(this::name).toList());
   }
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
-  void theConnectionsOfSynchronousClientsDoToo(RoutingMode mode) {
+  void synchronousClientConnectsThroughProxy(RoutingMode mode) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
         com.mongodb.client.MongoClient client =
@@ -65,13 +65,13 @@ class ProxiedClientTest {
         assertThat(collection.find(Filters.eq(1)).first())
             .isEqualTo(new Document("from", from(mode, 1)));
       }
-      assertAllAsked(mode, proxy);
+      assertAllRequested(mode, proxy);
     }
   }
 
   @ParameterizedTest
   @CsvSource({"DIRECT,false", "DIRECT,true", "TARGETED,false", "TARGETED,true"})
-  void everyConnectionGoesThroughTheProxy(RoutingMode mode, boolean pipelined) {
+  void reactiveClientConnectsThroughProxy(RoutingMode mode, boolean pipelined) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
         MongoClient client =
@@ -83,7 +83,7 @@ class ProxiedClientTest {
           .isEqualTo(new Document("from", from(mode, 0)));
       assertThat(Mono.from(collection.find(Filters.eq(1)).first()).block(TIMEOUT))
           .isEqualTo(new Document("from", from(mode, 1)));
-      assertAllAsked(mode, proxy);
+      assertAllRequested(mode, proxy);
     }
   }
 }

@@ -61,7 +61,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aRouterIsReadyWhenShardsAndTablesAreKnown() {
+  void routerIsReadyWithShardsAndTables() {
     try (OneHop router = targeted().build()) {
       RouterStatus status = router.ready(TIMEOUT, "it.c");
 
@@ -87,7 +87,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void whatIsMissingIsNamed() {
+  void statusNamesMissingParts() {
     try (OneHop router =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .shardRouters("s0", cluster.address("m0").toString())
@@ -111,7 +111,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void whileRoutingIsOffNewOperationsGoToTheNearestMongos() {
+  void disabledRoutingSendsNewOperationsToNearestMongos() {
     try (OneHop router = targeted().build();
         MongoClient client = MongoClients.create(router.syncClientSettings())) {
       router.ready(TIMEOUT, "it.c");
@@ -121,7 +121,7 @@ class RouterStatusTest {
               command.containsKey("getMore")
                   ? BsonDocument.parse(
                       "{cursor: {nextBatch: [{from: 'm1 again'}], id: 0, ns: 'it.c'}, ok: 1}")
-                  : isOpening(command)
+                  : opensCursor(command)
                       ? BsonDocument.parse(
                           "{cursor: {firstBatch: [{from: 'm1'}], id: {$numberLong: '7'}, ns: 'it.c'},"
                               + " ok: 1}")
@@ -146,7 +146,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void directModeHandsNewOperationsToAMongosOfTheUri() {
+  void disabledDirectModeSendsNewOperationsToMongos() {
     try (OneHop router = direct("m0").build();
         MongoClient client = MongoClients.create(router.syncClientSettings())) {
       assertThat(router.ready(TIMEOUT, "it.c").toString())
@@ -164,7 +164,7 @@ class RouterStatusTest {
 
   /** The router starts before the late reply of s1. The status names the refusal nevertheless. */
   @Test
-  void aShardThatRefusesTheUserIsMissingInDirectMode() {
+  void directModeReportsShardThatRejectsUser() {
     try (ScriptedCluster newer = new ScriptedCluster(WIRE_8_0)) {
       newer.script(
           "s1",
@@ -189,7 +189,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void withoutAMongosRoutingCannotBeTurnedOff() {
+  void routingCannotBeTurnedOffWithoutMongos() {
     try (OneHop router = direct("config").build()) {
       router.ready(TIMEOUT);
 
@@ -200,7 +200,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aRouterThatIsNotEnabledLeavesClientsAlone() {
+  void clientsOfDisabledRouterAreNotRouted() {
     String uri = "mongodb://" + cluster.address("m0") + "/?onehop.enabled=false";
     try (OneHop router = targeted(OneHop.builder(uri)).build();
         MongoClient client = MongoClients.create(router.syncClientSettings())) {
@@ -217,7 +217,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aTableThatCannotBeReadYetIsWaitedFor() {
+  void readyWaitsForDelayedTable() {
     cluster.hold("m0", RouterStatusTest::readsMetadata);
     try (OneHop router = targeted().build()) {
       CompletableFuture<RouterStatus> ready =
@@ -235,7 +235,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aWaitMayBeOfAnyLength() {
+  void readyAcceptsAnyTimeout() {
     try (OneHop router = targeted().build()) {
       assertThat(router.ready(Duration.ofSeconds(Long.MAX_VALUE), "it.c").isReady()).isTrue();
       assertThat(router.ready(Duration.ZERO, "it.c").isReady()).isTrue();
@@ -244,7 +244,7 @@ class RouterStatusTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "it", ".c", "it."})
-  void aMalformedNamespaceIsRefused(String namespace) {
+  void rejectsMalformedNamespace(String namespace) {
     try (OneHop router = targeted().build()) {
       assertThatThrownBy(() -> router.ready(TIMEOUT, namespace))
           .isInstanceOf(IllegalArgumentException.class);
@@ -252,7 +252,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aClosedRouterSaysSo() {
+  void reportsClosedRouter() {
     OneHop router = targeted().build();
     router.ready(TIMEOUT, "it.c");
     router.close();
@@ -269,7 +269,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void withoutRoutingThereIsNothingToTurnOff() {
+  void modeNoneCannotBeTurnedOff() {
     try (OneHop router =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .routing(RoutingMode.NONE)
@@ -286,7 +286,7 @@ class RouterStatusTest {
   }
 
   @Test
-  void aReplicaSetHasNoMongosForWhatIsNotRouted() {
+  void routingCannotBeTurnedOffOnReplicaSet() {
     try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
       router.ready(Duration.ofSeconds(1), "it.c");
 
@@ -300,7 +300,7 @@ class RouterStatusTest {
     return command.containsKey("find") && command.getString("$db").getValue().equals("config");
   }
 
-  private static boolean isOpening(BsonDocument command) {
+  private static boolean opensCursor(BsonDocument command) {
     return command.containsKey("find")
         && command.getString("$db").getValue().equals("it")
         && command.containsKey("batchSize");

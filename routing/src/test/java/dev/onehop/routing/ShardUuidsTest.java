@@ -30,7 +30,7 @@ class ShardUuidsTest {
   }
 
   @Test
-  void directModeSendsToTheShardsByTheirUuids() {
+  void directModeResolvesShardUuids() {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
@@ -45,7 +45,7 @@ class ShardUuidsTest {
   }
 
   @Test
-  void targetedModeSendsToTheMongosesBesideThem() {
+  void targetedModeResolvesShardUuids() {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .shardRouters("s0", cluster.address("m0").toString())

@@ -42,14 +42,14 @@ class SilentConfigServersTest {
   }
 
   @Test
-  void targetedOperationsWaitOnceForAllCollectionsAndGoThroughAnyMongos() {
+  void targetedOperationsWaitOnceAndUseAnyMongos() {
     cluster.hold("m0", SilentConfigServersTest::readsMetadata);
     try (OneHop router = OneHop.builder("mongodb://" + cluster.address("m0") + "/").build();
         MongoClient client = MongoClients.create(router.clientSettings())) {
-      assertThat(found(client, "c", ONCE)).isEqualTo("m0");
+      assertThat(servingServer(client, "c", ONCE)).isEqualTo("m0");
       for (int i = 0; i < 5; i++) {
         for (String other : new String[] {"a", "b", "c"}) {
-          assertThat(found(client, other, NOT_AT_ALL)).isEqualTo("m0");
+          assertThat(servingServer(client, other, NOT_AT_ALL)).isEqualTo("m0");
         }
       }
 
@@ -62,50 +62,53 @@ class SilentConfigServersTest {
   }
 
   @Test
-  void directOperationsAreHandedToAMongos() {
+  void directOperationsUseMongos() {
     cluster.hold("m0", SilentConfigServersTest::readsMetadata);
     try (MongoClient client = direct("m0")) {
-      assertThat(found(client, "c", ONCE)).isEqualTo("m0");
+      assertThat(servingServer(client, "c", ONCE)).isEqualTo("m0");
       for (String other : new String[] {"a", "b", "c"}) {
-        assertThat(found(client, other, NOT_AT_ALL)).isEqualTo("m0");
+        assertThat(servingServer(client, other, NOT_AT_ALL)).isEqualTo("m0");
       }
 
       cluster.release();
 
-      await().atMost(TIMEOUT).until(() -> found(client, "c", ONCE).equals("s1"));
+      await().atMost(TIMEOUT).until(() -> servingServer(client, "c", ONCE).equals("s1"));
     }
   }
 
   @Test
-  void directOperationsOnACollectionWithoutATableAreHandedToAMongos() {
+  void operationsOnCollectionWithoutTableUseMongos() {
     try (MongoClient client = direct("m0")) {
-      assertThat(found(client, "c", ONCE)).isEqualTo("s1");
+      assertThat(servingServer(client, "c", ONCE)).isEqualTo("s1");
       cluster.hold("m0", SilentConfigServersTest::readsMetadata);
 
-      assertThat(found(client, "a", ONCE)).isEqualTo("m0");
-      assertThat(found(client, "a", NOT_AT_ALL)).isEqualTo("m0");
-      assertThat(found(client, "b", NOT_AT_ALL)).isEqualTo("m0");
-      assertThat(found(client, "c", NOT_AT_ALL)).isEqualTo("s1");
+      assertThat(servingServer(client, "a", ONCE)).isEqualTo("m0");
+      assertThat(servingServer(client, "a", NOT_AT_ALL)).isEqualTo("m0");
+      assertThat(servingServer(client, "b", NOT_AT_ALL)).isEqualTo("m0");
+      assertThat(servingServer(client, "c", NOT_AT_ALL)).isEqualTo("s1");
 
       cluster.release();
 
-      await().atMost(TIMEOUT).until(() -> found(client, "a", ONCE).equals("s1"));
-      await().atMost(TIMEOUT).until(() -> found(client, "b", ONCE).equals("s1"));
+      await().atMost(TIMEOUT).until(() -> servingServer(client, "a", ONCE).equals("s1"));
+      await().atMost(TIMEOUT).until(() -> servingServer(client, "b", ONCE).equals("s1"));
     }
   }
 
   @Test
-  void directOperationsFailWithTheReasonWhereThereIsNoMongos() {
+  void directOperationsFailWithoutMongos() {
     cluster.hold("config", SilentConfigServersTest::readsMetadata);
     try (MongoClient client = direct("config")) {
-      assertThatThrownBy(() -> found(client, "c", ONCE))
+      assertThatThrownBy(() -> servingServer(client, "c", ONCE))
           .hasMessageContaining("neither the config servers nor a mongos of the URI has replied");
-      assertThatThrownBy(() -> found(client, "a", NOT_AT_ALL))
+      assertThatThrownBy(() -> servingServer(client, "a", NOT_AT_ALL))
           .hasMessageContaining("neither the config servers nor a mongos of the URI has replied");
 
       cluster.release();
 
-      await().atMost(TIMEOUT).ignoreExceptions().until(() -> found(client, "c", ONCE).equals("s1"));
+      await()
+          .atMost(TIMEOUT)
+          .ignoreExceptions()
+          .until(() -> servingServer(client, "c", ONCE).equals("s1"));
     }
   }
 
@@ -121,7 +124,7 @@ class SilentConfigServersTest {
   }
 
   /** The server that replied to an operation. */
-  private static String found(MongoClient client, String collection, Duration within) {
+  private static String servingServer(MongoClient client, String collection, Duration within) {
     return Mono.from(client.getDatabase("it").getCollection(collection).find(Filters.eq(5)).first())
         .block(within)
         .getString("from");

@@ -28,7 +28,7 @@ class SrvTest {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
-  void aRecordThatCannotBeLookedUpIsReportedWithTheReason(RoutingMode mode) {
+  void reportsFailedSrvLookup(RoutingMode mode) {
     DnsClient dns = SrvTest::lookUp;
     try (MongoClient client =
         OneHop.builder(URI)

@@ -30,7 +30,7 @@ class StructureTest {
    * the root package.
    */
   @Test
-  void nothingUsesTheRoot() {
+  void otherPackagesDoNotUseRootPackage() {
     noClasses()
         .that()
         .resideOutsideOfPackage(ROOT)
@@ -41,7 +41,7 @@ class StructureTest {
   }
 
   @Test
-  void whatApplicationsReadUsesNothingInternal() {
+  void publicPackagesDoNotUseInternalPackages() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".observation", ROOT + ".transport")
@@ -53,17 +53,17 @@ class StructureTest {
   }
 
   @Test
-  void directModesRouterNeedsNoDriver() {
+  void directRouterDoesNotDependOnDriver() {
     PackageRules.needNoDriver(CLASSES.that(DIRECT));
   }
 
   @Test
-  void theDriversClientApiAndInternalsAreLeftAlone() {
+  void usesOnlyStableDriverApi() {
     PackageRules.keepToTheDriversApi(CLASSES);
   }
 
   @Test
-  void durationsAreTakenFromTheMonotonicClock() {
+  void durationsUseMonotonicClock() {
     PackageRules.takeDurationsFromTheMonotonicClock(CLASSES.that(DIRECT));
   }
 }

@@ -29,12 +29,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
@@ -82,7 +84,7 @@ class SyncClientTest {
   }
 
   /** Makes a call on a new thread. */
-  private static <T> Call<T> calling(java.util.concurrent.Callable<T> what) {
+  private static <T> Call<T> startCall(Callable<T> what) {
     FutureTask<T> task = new FutureTask<>(what);
     Thread thread = new Thread(task, "caller");
     thread.setDaemon(true);
@@ -110,12 +112,12 @@ class SyncClientTest {
   }
 
   @Test
-  void theCallersThreadReadsFromTheShardsSocket() throws Exception {
+  void callingThreadReadsFromSocketOfShard() throws Exception {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       holdFinds(cluster, "s1");
 
-      Call<Document> call = calling(() -> find(client, 5));
+      Call<Document> call = startCall(() -> find(client, 5));
       await().until(() -> call.isIn("BlockingConnection.receive"));
       cluster.release();
 
@@ -124,7 +126,7 @@ class SyncClientTest {
   }
 
   @Test
-  void commandsGoToTheOwnerOrToAMongos() {
+  void sendsCommandsToOwnerOrMongos() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
@@ -159,7 +161,7 @@ class SyncClientTest {
   }
 
   @Test
-  void aStaleTableIsReadAgain() {
+  void refreshesStaleTable() {
     AtomicInteger refusals = new AtomicInteger();
     try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
@@ -176,7 +178,7 @@ class SyncClientTest {
   }
 
   @Test
-  void aBrokenConnectionIsReplaced() {
+  void replacesBrokenConnection() {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       for (int i = 0; i < 3; i++) {
@@ -193,7 +195,7 @@ class SyncClientTest {
    */
   @ParameterizedTest
   @CsvSource({"false, true", "true, true", "false, false", "true, false"})
-  void aWriteWhoseConnectionBreaksIsSentAgainIfRetryable(boolean retryable, boolean blocking)
+  void retriesRetryableWriteAfterBrokenConnection(boolean retryable, boolean blocking)
       throws Exception {
     try (OneHop router = builder("retryWrites=" + retryable).build();
         MongoClient client = MongoClients.create(router.syncClientSettings());
@@ -203,7 +205,7 @@ class SyncClientTest {
       cluster.hold("s1", command -> command.getFirstKey().equals("insert"));
       Document document = new Document("_id", 5);
       Call<?> call =
-          calling(
+          startCall(
               () ->
                   blocking
                       ? collection(client).insertOne(document)
@@ -230,7 +232,7 @@ class SyncClientTest {
   }
 
   @Test
-  void documentsOf16MegabytesComeAndGo() {
+  void transfersDocumentsOf16Megabytes() {
     byte[] content = new byte[ALMOST_16_MB];
     Arrays.fill(content, (byte) 7);
     cluster.script(
@@ -261,7 +263,7 @@ class SyncClientTest {
   }
 
   @Test
-  void aReadTimeoutIsTheDriversAndTheNextOperationWorks() {
+  void clientIsUsableAfterReadTimeout() {
     try (MongoClient client =
         builder("socketTimeoutMS=300&retryReads=false").client(MongoClient.class)) {
       find(client, 5);
@@ -274,12 +276,12 @@ class SyncClientTest {
   }
 
   @Test
-  void timeoutMsHoldsAlsoWhileAllConnectionsAreInUse() throws Exception {
+  void timeoutMsIncludesWaitForConnection() throws Exception {
     try (OneHop router = builder("maxPoolSize=1&retryReads=false").build();
         MongoClient client = MongoClients.create(router.syncClientSettings())) {
       find(client, 5);
       holdFinds(cluster, "s1");
-      Call<Document> first = calling(() -> find(client, 5));
+      Call<Document> first = startCall(() -> find(client, 5));
       await().until(() -> first.isIn("BlockingConnection.receive"));
 
       long start = System.nanoTime();
@@ -300,13 +302,13 @@ class SyncClientTest {
   }
 
   @Test
-  void aThreadThatWaitsForAConnectionCanBeInterrupted() throws Exception {
+  void interruptEndsWaitForConnection() throws Exception {
     try (MongoClient client = builder("maxPoolSize=1&retryReads=false").client(MongoClient.class)) {
       find(client, 5);
       holdFinds(cluster, "s1");
-      Call<Document> first = calling(() -> find(client, 5));
+      Call<Document> first = startCall(() -> find(client, 5));
       await().until(() -> first.isIn("BlockingConnection.receive"));
-      Call<Document> second = calling(() -> find(client, 6));
+      Call<Document> second = startCall(() -> find(client, 6));
       await().until(() -> second.isIn("BlockingServerPool.await"));
 
       second.thread().interrupt();
@@ -319,7 +321,7 @@ class SyncClientTest {
   }
 
   @Test
-  void closingTheRouterFailsWhatIsUnderWay() {
+  void closingRouterFailsPendingOperations() {
     MongoClient client;
     List<Call<Document>> calls = new ArrayList<>();
     try (OneHop router = builder("maxPoolSize=1&retryReads=false").build()) {
@@ -327,11 +329,11 @@ class SyncClientTest {
       find(client, 5);
       find(client, -5);
       holdFinds(cluster, "s1");
-      calls.add(calling(() -> find(client, 5)));
+      calls.add(startCall(() -> find(client, 5)));
       await().until(() -> calls.get(0).isIn("BlockingConnection.receive"));
-      calls.add(calling(() -> find(client, 6)));
+      calls.add(startCall(() -> find(client, 6)));
       await().until(() -> calls.get(1).isIn("BlockingServerPool.await"));
-      calls.add(calling(() -> decoded(client).first()));
+      calls.add(startCall(() -> decoded(client).first()));
       await().until(() -> calls.get(2).isIn("BlockingRequests.await"));
     }
     for (Call<Document> call : calls) {
@@ -361,15 +363,14 @@ class SyncClientTest {
       }
       assertThat(find(second, 5)).containsEntry("from", "s1");
       assertThat(
-              reactor.core.publisher.Mono.from(
-                      reactive.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
+              Mono.from(reactive.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
                   .block(Duration.ofSeconds(SECONDS)))
           .containsEntry("from", "s1");
     }
   }
 
   @Test
-  void manyThreadsGetTheirOwnAnswers() throws Exception {
+  void everyThreadReceivesItsOwnReplies() throws Exception {
     try (MongoClient client = builder("maxPoolSize=3").client(MongoClient.class)) {
       cluster.script(
           "s1",
@@ -384,7 +385,7 @@ class SyncClientTest {
       for (int thread = 0; thread < 12; thread++) {
         int first = thread * 1000;
         calls.add(
-            calling(
+            startCall(
                 () -> {
                   for (int id = first; id < first + 200; id++) {
                     assertThat(find(client, id).getInteger("id")).isEqualTo(id);
@@ -399,7 +400,7 @@ class SyncClientTest {
   }
 
   @Test
-  void unacknowledgedWritesAreInOrderBeforeWhatFollows() {
+  void unacknowledgedWritesKeepTheirOrder() {
     try (MongoClient client = builder("maxPoolSize=1").client(MongoClient.class)) {
       MongoCollection<Document> unacknowledged =
           collection(client).withWriteConcern(WriteConcern.UNACKNOWLEDGED);
@@ -414,15 +415,13 @@ class SyncClientTest {
                           insert ->
                               insert.getArray("documents").get(0).asDocument().getInt32("_id"))
                       .containsExactlyElementsOf(
-                          java.util.stream.IntStream.range(0, 20)
-                              .mapToObj(BsonInt32::new)
-                              .toList()));
+                          IntStream.range(0, 20).mapToObj(BsonInt32::new).toList()));
       assertThat(find(client, 5)).containsEntry("from", "s1");
     }
   }
 
   @Test
-  void aCommandIsObservedUnderTheObservationOfTheThread() {
+  void observationHasParentOfThread() {
     Queue<Observation.ContextView> parents = new ConcurrentLinkedQueue<>();
     ObservationRegistry observations = ObservationRegistry.create();
     observations
@@ -453,7 +452,7 @@ class SyncClientTest {
   }
 
   @Test
-  void aServerThatIsGoneIsNamed() {
+  void errorNamesStoppedServer() {
     try (MongoClient client =
         builder("serverSelectionTimeoutMS=500&connectTimeoutMS=500").client(MongoClient.class)) {
       find(client, 5);

@@ -32,7 +32,7 @@ class TargetedModeSettingsTest {
   @RegisterExtension private final CapturedLog log = new CapturedLog(OneHop.class.getName());
 
   @AfterEach
-  void asBefore() {
+  void resetLogLevel() {
     ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(null);
   }
 
@@ -43,7 +43,7 @@ class TargetedModeSettingsTest {
     "mongodb://localhost:1/?replicaSet=rs0, replicaSet=rs0",
     "mongodb://%2Ftmp%2Fmongodb.sock/, Unix domain sockets"
   })
-  void whatCannotBeRoutedIsTheDriversAsItIs(String uri, String why) {
+  void unroutableUriKeepsSettingsOfDriver(String uri, String why) {
     try (OneHop router = OneHop.builder(uri).build()) {
       MongoClientSettings plain =
           MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build();
@@ -65,7 +65,7 @@ class TargetedModeSettingsTest {
 
   /** A client that is not routed keeps the transport that the application has set. */
   @Test
-  void whatIsNotRoutedHasTheTransportThatIsAsked() {
+  void unroutedClientKeepsItsTransport() {
     TransportSettings netty = TransportSettings.nettyBuilder().build();
     try (OneHop router =
         OneHop.builder("mongodb://localhost:1/?directConnection=true")
@@ -76,7 +76,7 @@ class TargetedModeSettingsTest {
   }
 
   @Test
-  void oneMongosIsRoutedAllTheSame() {
+  void singleMongosIsRouted() {
     try (OneHop router = OneHop.builder("mongodb://localhost:1/").build()) {
       assertThat(router.clientSettings().getClusterSettings().getMode())
           .isEqualTo(ClusterConnectionMode.SINGLE);
@@ -87,7 +87,7 @@ class TargetedModeSettingsTest {
   }
 
   @Test
-  void settingsCanComeInPlaceOfAUri() {
+  void acceptsSettingsInsteadOfUri() {
     MongoClientSettings settings =
         MongoClientSettings.builder()
             .applyToClusterSettings(cluster -> cluster.hosts(List.of(new ServerAddress("x", 1))))
@@ -106,7 +106,7 @@ class TargetedModeSettingsTest {
    * transport.
    */
   @Test
-  void aTransportOfTheApplicationIsReplaced() {
+  void replacesTransportOfApplication() {
     ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);
     TransportSettings netty = TransportSettings.nettyBuilder().build();
     try (OneHop router =
@@ -126,7 +126,7 @@ class TargetedModeSettingsTest {
    * with certificates.
    */
   @Test
-  void aTransportWithCertificatesIsRefused() throws Exception {
+  void rejectsTransportWithCertificates() throws Exception {
     SslContext certificates = SslContextBuilder.forClient().build();
     OneHop.Builder builder =
         OneHop.builder("mongodb://localhost:1/")
@@ -145,7 +145,7 @@ class TargetedModeSettingsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aProxyIsUsed(boolean pipelined) {
+  void acceptsProxy(boolean pipelined) {
     OneHop.Builder builder =
         OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2");
     if (pipelined) {

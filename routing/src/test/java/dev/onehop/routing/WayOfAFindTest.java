@@ -54,8 +54,8 @@ import reactor.core.publisher.Mono;
  * the command's head, are on no such stack.
  */
 class WayOfAFindTest {
-  private static final int MOST_CLASSES = 14;
-  private static final int MOST_OF_CORE = 5;
+  private static final int MAX_CLASSES = 14;
+  private static final int MAX_CORE_CLASSES = 5;
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
 
@@ -63,11 +63,11 @@ class WayOfAFindTest {
 
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
-  void fourteenClassesAndFiveOfCore(RoutingMode mode) {
+  void findUsesFewClasses(RoutingMode mode) {
     EventLoopGroup group = EventLoops.newCallerWritesGroup("find", 1);
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
         RouterClients clients = clients(mode, cluster, group);
-        MongoClient client = MongoClients.create(watched(clients.reactiveSettings()))) {
+        MongoClient client = MongoClients.create(withListener(clients.reactiveSettings()))) {
       for (int i = 0; i < 5; i++) {
         find(client);
       }
@@ -79,24 +79,26 @@ class WayOfAFindTest {
         find(client);
       }
 
-      assertThat(path).filteredOn(WayOfAFindTest::isOfCore).hasSizeLessThanOrEqualTo(MOST_OF_CORE);
-      assertThat(path).filteredOn(name -> !isOfCore(name)).hasSizeBetween(8, MOST_CLASSES);
+      assertThat(path)
+          .filteredOn(WayOfAFindTest::isInCore)
+          .hasSizeLessThanOrEqualTo(MAX_CORE_CLASSES);
+      assertThat(path).filteredOn(name -> !isInCore(name)).hasSizeBetween(8, MAX_CLASSES);
     } finally {
       group.shutdownGracefully();
     }
   }
 
-  private static boolean isOfCore(String name) {
+  private static boolean isInCore(String name) {
     return name.startsWith("dev.onehop.core.");
   }
 
-  private static MongoClientSettings watched(MongoClientSettings settings) {
+  private static MongoClientSettings withListener(MongoClientSettings settings) {
     return MongoClientSettings.builder(settings)
         .addCommandListener(
             new CommandListener() {
               @Override
               public void commandSucceeded(CommandSucceededEvent event) {
-                note();
+                recordStack();
               }
             })
         .build();
@@ -145,7 +147,7 @@ class WayOfAFindTest {
   }
 
   /** Adds OneHop's classes on the call stack to the path, if a request is on the stack. */
-  private static void note() {
+  private static void recordStack() {
     Set<String> classes = new LinkedHashSet<>();
     boolean ofFind = false;
     for (StackTraceElement frame : new Throwable().getStackTrace()) {
@@ -164,13 +166,13 @@ class WayOfAFindTest {
   public static final class WatchedChannel extends CallerWritesChannel {
     @Override
     public long writeNow(ByteBuffer[] buffers) throws IOException {
-      note();
+      recordStack();
       return super.writeNow(buffers);
     }
 
     @Override
     public int writeNow(ByteBuffer buffer) throws IOException {
-      note();
+      recordStack();
       return super.writeNow(buffer);
     }
   }
@@ -183,7 +185,7 @@ class WayOfAFindTest {
       return new CumulativeTimer(id, clock, distribution, pauses, getBaseTimeUnit(), false) {
         @Override
         protected void recordNonNegative(long amount, TimeUnit unit) {
-          note();
+          recordStack();
           super.recordNonNegative(amount, unit);
         }
       };

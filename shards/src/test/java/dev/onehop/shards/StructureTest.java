@@ -21,17 +21,17 @@ class StructureTest {
   }
 
   @Test
-  void commandsAtShardsNeedNoDriver() {
+  void commandsDoNotDependOnDriver() {
     PackageRules.needNoDriver(OWN_PROTOCOL);
   }
 
   @Test
-  void theDriversClientApiAndInternalsAreLeftAlone() {
+  void usesOnlyStableDriverApi() {
     PackageRules.keepToTheDriversApi(CLASSES);
   }
 
   @Test
-  void durationsAreTakenFromTheMonotonicClock() {
+  void durationsUseMonotonicClock() {
     PackageRules.takeDurationsFromTheMonotonicClock(OWN_PROTOCOL);
   }
 }

@@ -12,6 +12,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Date;
 
 /** The rules for the packages of every module. */
 public final class PackageRules {
@@ -73,7 +76,7 @@ public final class PackageRules {
         .callMethod(System.class, "currentTimeMillis")
         .orShould()
         .dependOnClassesThat()
-        .belongToAnyOf(java.time.Instant.class, java.time.Clock.class, java.util.Date.class)
+        .belongToAnyOf(Instant.class, Clock.class, Date.class)
         .check(classes);
   }
 

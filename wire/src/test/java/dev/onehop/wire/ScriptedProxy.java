@@ -27,7 +27,7 @@ public final class ScriptedProxy implements AutoCloseable {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Closeable> sockets = Collections.synchronizedList(new ArrayList<>());
-  private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
+  private final List<String> requested = Collections.synchronizedList(new ArrayList<>());
   private final @Nullable String login;
   private final boolean refuses;
   private final ServerSocket listener;
@@ -52,9 +52,9 @@ public final class ScriptedProxy implements AutoCloseable {
   }
 
   /** The requested servers, as {@code host:port}. */
-  public List<String> asked() {
-    synchronized (asked) {
-      return List.copyOf(asked);
+  public List<String> requested() {
+    synchronized (requested) {
+      return List.copyOf(requested);
     }
   }
 
@@ -88,7 +88,7 @@ public final class ScriptedProxy implements AutoCloseable {
             default -> throw new IOException("an address of another kind");
           };
       int port = in.readUnsignedShort();
-      asked.add(host + ":" + port);
+      requested.add(host + ":" + port);
       out.write(new byte[] {VERSION, (byte) (refuses ? 5 : 0), 0, 1, 0, 0, 0, 0, 0, 0});
       if (!refuses) {
         connect(client, port);

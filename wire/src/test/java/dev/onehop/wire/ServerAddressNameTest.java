@@ -17,7 +17,7 @@ class ServerAddressNameTest {
     "[::1]:27019, ::1, 27019, [::1]:27019",
     "127.0.0.1:1, 127.0.0.1, 1, 127.0.0.1:1"
   })
-  void readsNames(String text, String host, int port, String shown) {
+  void parsesValidNames(String text, String host, int port, String shown) {
     ServerAddressName name = ServerAddressName.parse(text);
 
     assertThat(name).isEqualTo(new ServerAddressName(host, port));
@@ -26,13 +26,13 @@ class ServerAddressNameTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", ":27017", "host:", "host:x", "host:0", "host:70000"})
-  void refusesOthers(String text) {
+  void rejectsInvalidNames(String text) {
     assertThatThrownBy(() -> ServerAddressName.parse(text))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void hostsDifferByNameOnly() {
+  void convertsHostToLowerCase() {
     assertThat(ServerAddressName.parse("A:1").host()).isEqualTo("a");
   }
 }

@@ -21,7 +21,7 @@ class StructureTest {
   }
 
   @Test
-  void wireProtocolKnowsNothingOfRouting() {
+  void wireDoesNotDependOnRouting() {
     noClasses()
         .should()
         .dependOnClassesThat()
@@ -34,17 +34,17 @@ class StructureTest {
   }
 
   @Test
-  void connectionsNeedNoDriver() {
+  void connectionsDoNotDependOnDriver() {
     PackageRules.needNoDriver(OWN_PROTOCOL);
   }
 
   @Test
-  void theDriversClientApiAndInternalsAreLeftAlone() {
+  void usesOnlyStableDriverApi() {
     PackageRules.keepToTheDriversApi(CLASSES);
   }
 
   @Test
-  void durationsAreTakenFromTheMonotonicClock() {
+  void durationsUseMonotonicClock() {
     PackageRules.takeDurationsFromTheMonotonicClock(OWN_PROTOCOL);
   }
 }

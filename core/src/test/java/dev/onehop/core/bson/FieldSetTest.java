@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class FieldSetTest {
   @Test
-  void fieldsAreFoundInTheOrderOfTheNames() {
+  void findsFieldsInOrderOfNames() {
     BsonPath.Located[] found =
         FieldSet.of("c", "a", "none", "b")
             .find(RawBsonDocument.parse("{a: 1, x: {c: 5}, b: {d: 2}, c: 'text', ab: 3}"));
@@ -39,7 +39,7 @@ class FieldSetTest {
         "null",
         "{a: [1]}"
       })
-  void valuesAreReadAsTheDriverReadsThem(String json) {
+  void readsSameValuesAsDriver(String json) {
     RawBsonDocument raw = RawBsonDocument.parse("{a: 1, v: " + json + ", z: 2}");
     BsonValue read = FieldSet.of("v").find(raw)[0].value();
     assertThat(read).isEqualTo(raw.get("v"));
@@ -47,7 +47,7 @@ class FieldSetTest {
   }
 
   @Test
-  void brokenBytesAreRefused() {
+  void rejectsMalformedBytes() {
     byte[] bytes = RawBsonDocument.parse("{a: 1, b: 'text'}").getByteBuffer().array().clone();
     bytes[14] = 100;
     assertThatThrownBy(() -> FieldSet.of("z").find(new RawBsonDocument(bytes)))

@@ -59,7 +59,7 @@ class MalformedBsonTest {
     "0a000000 0b 7600 6161 00, without end",
     "18000000 0f 7600 10000000 01000000 00 0500000000 0000 00, code with scope whose length is not the sum",
   })
-  void theMessageSaysWhatIsWrongAndWhere(String hex, String message) {
+  void messageNamesErrorAndPosition(String hex, String message) {
     byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
     assertThatThrownBy(() -> keyOfFirst(bytes))
         .isInstanceOf(MalformedBsonException.class)
@@ -68,7 +68,7 @@ class MalformedBsonTest {
   }
 
   @Test
-  void documentsNestedTooDeepAreRefused() {
+  void rejectsDocumentsNestedTooDeep() {
     BsonValue value = new BsonInt32(1);
     for (int i = 0; i < 1_000; i++) {
       value = new BsonDocument("v", value);
@@ -83,7 +83,7 @@ class MalformedBsonTest {
   }
 
   @Test
-  void valuesThatBsonCannotHoldAreRefused() {
+  void rejectsNulCharacterInNamesAndPatterns() {
     assertThatThrownBy(() -> SortableKey.encode(new BsonDocument("a\0b", new BsonInt32(1))))
         .isInstanceOf(MalformedBsonException.class);
     assertThatThrownBy(() -> SortableKey.encode(new BsonRegularExpression("a\0b")))
@@ -91,7 +91,7 @@ class MalformedBsonTest {
   }
 
   @Test
-  void everyTruncationIsRefused() {
+  void rejectsEveryTruncatedDocument() {
     byte[] bytes = bytesOf(sample());
     for (int length = 0; length < bytes.length; length++) {
       byte[] truncated = Arrays.copyOf(bytes, length);
@@ -102,7 +102,7 @@ class MalformedBsonTest {
   }
 
   @Test
-  void mutatedDocumentsEndInAKeyOrANamedException() {
+  void mutatedDocumentsGiveKeyOrExpectedException() {
     RandomCases.check(200, MalformedBsonTest::checkMutatedDocuments);
   }
 
@@ -122,7 +122,7 @@ class MalformedBsonTest {
   }
 
   @Test
-  void mutatedKeysDecodeOrEndInANamedException() {
+  void mutatedKeysDecodeOrThrowExpectedException() {
     RandomCases.check(60, MalformedBsonTest::checkMutatedKeys);
   }
 

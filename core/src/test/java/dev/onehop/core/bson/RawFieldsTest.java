@@ -21,7 +21,7 @@ class RawFieldsTest {
   }
 
   @Test
-  void onlyNamesOfTheDocumentItselfCount() {
+  void ignoresNamesInNestedDocuments() {
     assertThat(RawFields.anyNameBeginsWith('$', raw("{a: 1, '': 2, $b: 3}"))).isTrue();
     assertThat(RawFields.anyNameBeginsWith('$', raw("{a: {$b: 1}, 'c$': '$d', e: [{$f: 1}]}")))
         .isFalse();
@@ -29,7 +29,7 @@ class RawFieldsTest {
   }
 
   @Test
-  void someFieldsAreLeftOutAndTheRestKeepsItsOrder() {
+  void removesFieldsAndKeepsOrder() {
     BsonDocument rest =
         RawFields.without(
             Set.of("b", "none"), raw("{c: {b: 1}, b: [1, 2], a: 'x', d: {$numberDecimal: '1.0'}}"));
@@ -50,7 +50,7 @@ class RawFieldsTest {
   }
 
   @Test
-  void theDocumentsOfAnArrayAreFoundIfItHasNoOtherValues() {
+  void findsDocumentsOnlyInArraysOfDocuments() {
     assertThat(documents("{c: {a: [{b: 1}, {}]}}")).containsExactly(raw("{b: 1}"), raw("{}"));
     assertThat(documents("{c: {a: []}}")).isEmpty();
     assertThat(documents("{c: {a: [{b: 1}, 2]}}")).isNull();
@@ -62,7 +62,7 @@ class RawFieldsTest {
   }
 
   @Test
-  void brokenBytesAreRefused() {
+  void rejectsMalformedBytes() {
     RawBsonDocument whole = raw("{a: 'text'}");
     byte[] bytes = whole.getByteBuffer().array().clone();
     bytes[7] = 100;

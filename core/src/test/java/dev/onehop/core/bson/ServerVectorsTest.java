@@ -15,7 +15,7 @@ class ServerVectorsTest {
   private static final BsonPath PATH = BsonPath.of("v");
 
   @Test
-  void keysSortAsTheServerSortsTheirValues() {
+  void keysSortLikeValuesOfServer() {
     List<BsonDocument> lines = Vectors.read("bson-order.jsonl");
     assertThat(lines).hasSizeGreaterThan(100);
     for (int i = 1; i < lines.size(); i++) {
@@ -28,7 +28,7 @@ class ServerVectorsTest {
   }
 
   @Test
-  void keysOfRawBytesAndOfDecodedValuesAreTheSame() {
+  void rawBytesAndDecodedValuesGiveSameKey() {
     for (BsonDocument line : Vectors.read("bson-order.jsonl")) {
       BsonValue value = Objects.requireNonNull(Vectors.document(line).get("v"));
       assertThat(SortableKey.encode(value)).as("%s", line).isEqualTo(key(line));
@@ -36,7 +36,7 @@ class ServerVectorsTest {
   }
 
   @Test
-  void decodedKeysEncodeToThemselves() {
+  void encodingDecodedKeyGivesSameKey() {
     for (BsonDocument line : Vectors.read("bson-order.jsonl")) {
       byte[] key = key(line);
       assertThat(SortableKey.encode(SortableKey.decode(key))).as("%s", line).isEqualTo(key);
@@ -44,7 +44,7 @@ class ServerVectorsTest {
   }
 
   @Test
-  void hashesAreTheServers() {
+  void hashesEqualThoseOfServer() {
     List<BsonDocument> lines = Vectors.read("hash-vectors.jsonl");
     assertThat(lines).hasSizeGreaterThan(90);
     for (BsonDocument line : lines) {

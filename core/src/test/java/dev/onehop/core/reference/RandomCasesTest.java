@@ -16,7 +16,7 @@ class RandomCasesTest {
   }
 
   @Test
-  void theEdgesComeFirst() {
+  void startsWithEdgeSeeds() {
     assertThat(drawn(7))
         .startsWith(new Random(0).nextLong())
         .contains(new Random(Long.MIN_VALUE).nextLong(), new Random(Long.MAX_VALUE).nextLong())

@@ -14,6 +14,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonMaxKey;
 import org.bson.BsonMinKey;
 import org.bson.BsonObjectId;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.types.ObjectId;
@@ -41,7 +42,7 @@ class MergedRoutingTableTest {
   }
 
   @Test
-  void aSplitChunkGivesWayToItsParts() {
+  void splitChunkIsReplacedByItsParts() {
     RoutingTable split =
         table.merge(
             COLLECTION,
@@ -54,7 +55,7 @@ class MergedRoutingTableTest {
   }
 
   @Test
-  void aMergedChunkTakesThePlaceOfThoseItCovers() {
+  void mergedChunkReplacesCoveredChunks() {
     RoutingTable merged =
         table.merge(COLLECTION, List.of(Tables.chunk("{a: 10}", "{a: {$maxKey: 1}}", "s02", 2, 0)));
     assertThat(merged.chunkCount()).isEqualTo(2);
@@ -67,7 +68,7 @@ class MergedRoutingTableTest {
   }
 
   @Test
-  void aNewerChunkWinsAmongTheChangedOnes() {
+  void newestOfOverlappingChunksWins() {
     RoutingTable merged =
         table.merge(
             COLLECTION,
@@ -80,7 +81,7 @@ class MergedRoutingTableTest {
   }
 
   @Test
-  void itNeverGoesBackwards() {
+  void neverReturnsToOlderVersion() {
     RoutingTable same =
         table.merge(
             COLLECTION,
@@ -97,38 +98,37 @@ class MergedRoutingTableTest {
   }
 
   @Test
-  void whatDoesNotFitIsRefusedAndNamed() {
-    refused(
+  void rejectsInconsistentChangesWithReason() {
+    assertRejected(
         COLLECTION,
         List.of(Tables.chunk("{a: 12}", "{a: 20}", "x", 2, 0)),
         "gap",
         "{\"a\": 10}",
         "{\"a\": 12}");
-    refused(
+    assertRejected(
         COLLECTION,
         List.of(Tables.chunk("{a: 5}", "{a: 15}", "x", 2, 0)),
         "gap",
         "$minKey",
         "{\"a\": 5}");
-    refused(
+    assertRejected(
         COLLECTION,
         List.of(Tables.chunk("{a: 20}", "{a: 10}", "x", 2, 0)),
         "{\"a\": 20} is not below its max {\"a\": 10}");
     List<BsonDocument> newer = List.of(Tables.chunk("{a: 20}", "{a: {$maxKey: 1}}", "s02", 2, 0));
-    refused(
+    assertRejected(
         COLLECTION.clone().append("timestamp", new BsonTimestamp(1_800_000_000, 1)),
         newer,
         "another incarnation");
     BsonDocument otherEpoch =
         COLLECTION.clone().append("lastmodEpoch", new BsonObjectId(new ObjectId()));
     otherEpoch.remove("timestamp");
-    refused(otherEpoch, newer, "another incarnation", Tables.EPOCH.toHexString());
-    refused(
+    assertRejected(otherEpoch, newer, "another incarnation", Tables.EPOCH.toHexString());
+    assertRejected(
         COLLECTION.clone().append("key", BsonDocument.parse("{a: 1, b: 1}")),
         newer,
         "another incarnation");
-    refused(
-        COLLECTION.clone().append("_id", new org.bson.BsonString("db.other")), newer, "db.other");
+    assertRejected(COLLECTION.clone().append("_id", new BsonString("db.other")), newer, "db.other");
   }
 
   /**
@@ -229,7 +229,8 @@ class MergedRoutingTableTest {
     return new BsonDocument("a", value);
   }
 
-  private void refused(BsonDocument collection, List<BsonDocument> changed, String... messages) {
+  private void assertRejected(
+      BsonDocument collection, List<BsonDocument> changed, String... messages) {
     assertThatThrownBy(() -> table.merge(collection, changed))
         .isInstanceOf(InconsistentRoutingTableException.class)
         .hasMessageContainingAll(messages);

@@ -30,7 +30,7 @@ class RoutingTableTest {
   private final List<BsonDocument> three = Tables.chunks(KEY, Tables.points("{a: 10}", "{a: 20}"));
 
   @Test
-  void chunksComeInKeyOrderWhateverTheOrderTheyWereReadIn() {
+  void sortsChunksByKey() {
     Collections.shuffle(three, new Random(7));
     RoutingTable table = RoutingTable.of(COLLECTION, three);
     assertThat(table.chunkCount()).isEqualTo(3);
@@ -48,7 +48,7 @@ class RoutingTableTest {
   }
 
   @Test
-  void aChunkHoldsItsMinAndNotItsMax() {
+  void chunkContainsMinButNotMax() {
     RoutingTable table = RoutingTable.of(COLLECTION, three);
     assertThat(shardOf(table, "{a: 9.99}")).isEqualTo("s00");
     assertThat(shardOf(table, "{a: 10}")).isEqualTo("s01");
@@ -61,7 +61,7 @@ class RoutingTableTest {
   }
 
   @Test
-  void theLayoutOf44GoesByNamespace() {
+  void matchesChunksOf44ByNamespace() {
     BsonDocument collection =
         BsonDocument.parse("{_id: 'db.c', key: {a: 1}, dropped: false, unique: false}")
             .append("lastmodEpoch", new BsonObjectId(Tables.EPOCH));
@@ -79,11 +79,11 @@ class RoutingTableTest {
     assertThat(shardOf(table, "{a: 15}")).isEqualTo("s01");
 
     chunks.get(1).append("lastmodEpoch", new BsonObjectId(new ObjectId()));
-    refused(collection, chunks, "another epoch", Tables.EPOCH.toHexString());
+    assertRejected(collection, chunks, "another epoch", Tables.EPOCH.toHexString());
   }
 
   @Test
-  void versionsAreKeptPerShard() {
+  void hasVersionOfEachShard() {
     RoutingTable table =
         RoutingTable.of(
             COLLECTION,
@@ -103,30 +103,31 @@ class RoutingTableTest {
   }
 
   @Test
-  void gapsAndOverlapsAreNamed() {
-    refused(COLLECTION, List.of(three.get(0), three.get(2)), "gap", "{\"a\": 10}", "{\"a\": 20}");
-    refused(COLLECTION, three.subList(1, 3), "gap", "$minKey", "{\"a\": 10}");
-    refused(COLLECTION, three.subList(0, 2), "gap", "{\"a\": 20}", "$maxKey");
-    refused(COLLECTION, List.of(), "gap", "$minKey", "$maxKey");
-    refused(
+  void rejectsGapsAndOverlaps() {
+    assertRejected(
+        COLLECTION, List.of(three.get(0), three.get(2)), "gap", "{\"a\": 10}", "{\"a\": 20}");
+    assertRejected(COLLECTION, three.subList(1, 3), "gap", "$minKey", "{\"a\": 10}");
+    assertRejected(COLLECTION, three.subList(0, 2), "gap", "{\"a\": 20}", "$maxKey");
+    assertRejected(COLLECTION, List.of(), "gap", "$minKey", "$maxKey");
+    assertRejected(
         COLLECTION,
         List.of(three.get(0), Tables.chunk("{a: 10}", "{a: 25}", "s01", 1, 1), three.get(2)),
         "overlap",
         "{\"a\": 20}",
         "{\"a\": 25}");
-    refused(
+    assertRejected(
         COLLECTION,
         List.of(three.get(0), three.get(1), three.get(1), three.get(2)),
         "overlap",
         "{\"a\": 10}");
-    refused(
+    assertRejected(
         COLLECTION,
         List.of(Tables.chunk("{a: 20}", "{a: 10}", "s01", 1, 1)),
         "{\"a\": 20} is not below its max {\"a\": 10}");
   }
 
   @Test
-  void aChunkThatChangedWhileTheyWereReadComesTwiceAndTheNewerCounts() {
+  void keepsNewestOfChunksReadTwice() {
     List<BsonDocument> read = new ArrayList<>(three);
     read.add(Tables.chunk("{a: 10}", "{a: 15}", "s01", 1, 3));
     read.add(Tables.chunk("{a: 15}", "{a: 20}", "s01", 1, 4));
@@ -143,15 +144,15 @@ class RoutingTableTest {
   }
 
   @Test
-  void aSplitOfWhichOnlyOnePartWasReadIsRefused() {
+  void rejectsSplitWithMissingPart() {
     List<BsonDocument> read = new ArrayList<>(three);
     read.add(Tables.chunk("{a: 10}", "{a: 15}", "s01", 1, 3));
 
-    refused(COLLECTION, read, "overlap", "{\"a\": 10}");
+    assertRejected(COLLECTION, read, "overlap", "{\"a\": 10}");
   }
 
   @Test
-  void rawChunksWithBoundsKeptVerbatimDoNotKeepWhatTheyCameIn() {
+  void copiesBoundsOfRawChunks() {
     BsonDocument bound = new BsonDocument("a", new BsonInt64(10));
     List<BsonDocument> raw = new ArrayList<>();
     for (BsonDocument chunk : Tables.chunks(KEY, List.of(bound))) {
@@ -164,37 +165,37 @@ class RoutingTableTest {
   }
 
   @Test
-  void chunksOfAnotherCollectionAreRefused() {
+  void rejectsChunksOfAnotherCollection() {
     List<BsonDocument> chunks = new ArrayList<>(three);
     chunks.set(1, three.get(1).clone().append("uuid", new BsonBinary((byte) 4, new byte[16])));
-    refused(COLLECTION, chunks, "another collection", "db.c");
+    assertRejected(COLLECTION, chunks, "another collection", "db.c");
   }
 
   @Test
-  void unknownLayoutsAreRefusedByName() {
+  void rejectsUnknownLayoutsAndNamesField() {
     for (String field : new String[] {"min", "max", "shard", "lastmod"}) {
       List<BsonDocument> chunks = new ArrayList<>(three);
       BsonDocument broken = three.get(1).clone();
       broken.remove(field);
       chunks.set(1, broken);
-      refused(COLLECTION, chunks, "config.chunks", field);
+      assertRejected(COLLECTION, chunks, "config.chunks", field);
       broken.append(field, BsonBoolean.TRUE);
-      refused(COLLECTION, chunks, "config.chunks", field);
+      assertRejected(COLLECTION, chunks, "config.chunks", field);
     }
     BsonDocument neither = three.get(0).clone();
     neither.remove("uuid");
-    refused(COLLECTION, List.of(neither), "neither uuid nor ns");
+    assertRejected(COLLECTION, List.of(neither), "neither uuid nor ns");
     for (String field : new String[] {"_id", "lastmodEpoch", "key"}) {
       BsonDocument broken = COLLECTION.clone();
       broken.remove(field);
-      refused(broken, three, "config.collections", field);
+      assertRejected(broken, three, "config.collections", field);
     }
-    refused(
+    assertRejected(
         COLLECTION.clone().append("dropped", new BsonString("x")),
         three,
         "config.collections",
         "dropped");
-    refused(COLLECTION.clone().append("dropped", BsonBoolean.TRUE), three, "dropped");
+    assertRejected(COLLECTION.clone().append("dropped", BsonBoolean.TRUE), three, "dropped");
     for (String database :
         new String[] {"{_id: 'db'}", "{primary: 's'}", "{primary: 's', version: {}}"}) {
       assertThatThrownBy(
@@ -209,7 +210,7 @@ class RoutingTableTest {
   }
 
   @Test
-  void shardsByNameAndByUuidAreTheSame() {
+  void resolvesShardsByNameAndByUuid() {
     BsonBinary uuid = new BsonBinary(new UUID(1, 2));
     Map<ShardId, String> names =
         ShardId.names(
@@ -224,7 +225,7 @@ class RoutingTableTest {
     assertThat(table.shardVersion("s00")).hasToString("1|2");
     assertThat(RoutingTable.unsharded("db.u", database(uuid), names).primaryShard())
         .isEqualTo("s00");
-    refused(COLLECTION, three, "config.shards", "00000000-0000-0001-0000-000000000002");
+    assertRejected(COLLECTION, three, "config.shards", "00000000-0000-0001-0000-000000000002");
     assertThatThrownBy(() -> RoutingTable.unsharded("db.u", database(new BsonInt32(1)), names))
         .isInstanceOf(InconsistentRoutingTableException.class)
         .hasMessageContaining("no string or UUID \"primary\"");
@@ -265,7 +266,7 @@ class RoutingTableTest {
   }
 
   @Test
-  void zonesAreCarriedAlong() {
+  void mergeKeepsZones() {
     BsonDocument tag = BsonDocument.parse("{ns: 'db.c', min: {a: 1}, max: {a: 5}, tag: 'europe'}");
     RoutingTable table = RoutingTable.of(COLLECTION, three).withZones(List.of(tag));
     assertThat(table.zones())
@@ -291,7 +292,7 @@ class RoutingTableTest {
     return table.shardOf(table.shardKeyPattern().keyOf(BsonDocument.parse(document)));
   }
 
-  private static void refused(
+  private static void assertRejected(
       BsonDocument collection, List<BsonDocument> chunks, String... messages) {
     assertThatThrownBy(() -> RoutingTable.of(collection, chunks))
         .isInstanceOf(InconsistentRoutingTableException.class)

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ShardKeyPatternTest {
   @Test
-  void aKeyIsTheValuesOfTheFieldsInOrder() {
+  void keyHasValuesInOrderOfFields() {
     check("{a: 1}", "{b: 2, a: 'x'}", new BsonString("x"));
     check("{b: 1, a: 1}", "{a: 'x', b: 2}", new BsonInt32(2), new BsonString("x"));
     check("{'a.b': 1, c: 1}", "{a: {x: 0, b: 5}, c: 'y'}", new BsonInt32(5), new BsonString("y"));
@@ -27,7 +27,7 @@ class ShardKeyPatternTest {
   }
 
   @Test
-  void whatIsMissingIsNull() {
+  void missingFieldsAreNull() {
     check("{a: 1, b: 1}", "{b: 1}", BsonNull.VALUE, new BsonInt32(1));
     check("{'a.b': 1}", "{}", BsonNull.VALUE);
     check("{'a.b': 1}", "{a: 5}", BsonNull.VALUE);
@@ -36,7 +36,7 @@ class ShardKeyPatternTest {
   }
 
   @Test
-  void hashedFieldsAreTheirHashes() {
+  void hashesHashedFields() {
     check("{a: 'hashed'}", "{a: 'x'}", hash(new BsonString("x")));
     check("{a: 'hashed'}", "{}", hash(BsonNull.VALUE));
     check("{a: 'hashed', b: 1}", "{a: 7, b: 5}", hash(new BsonInt32(7)), new BsonInt32(5));
@@ -44,7 +44,7 @@ class ShardKeyPatternTest {
   }
 
   @Test
-  void descendingFieldsSortBackwards() {
+  void descendingFieldsSortInReverse() {
     ShardKeyPattern pattern = ShardKeyPattern.of(BsonDocument.parse("{a: 1, b: -1}"));
     byte[] five = pattern.keyOf(BsonDocument.parse("{a: 1, b: 5}"));
     byte[] six = pattern.keyOf(BsonDocument.parse("{a: 1, b: 6}"));
@@ -54,7 +54,7 @@ class ShardKeyPatternTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{a: [1], b: 1}", "{a: {b: [1]}}", "{a: [{b: 1}]}", "{a: {b: []}}"})
-  void arraysAreRefused(String document) {
+  void rejectsArrays(String document) {
     ShardKeyPattern pattern = ShardKeyPattern.of(BsonDocument.parse("{'a.b': 1}"));
     for (BsonDocument form : forms(document)) {
       assertThatThrownBy(() -> pattern.keyOf(form))
@@ -81,13 +81,13 @@ class ShardKeyPatternTest {
         "{'.a': 1}",
         "{'': 1}"
       })
-  void whatIsNoPatternIsRefused(String pattern) {
+  void rejectsInvalidPatterns(String pattern) {
     assertThatThrownBy(() -> ShardKeyPattern.of(BsonDocument.parse(pattern)))
         .isInstanceOf(ShardKeyException.class);
   }
 
   @Test
-  void theKeyDocumentReadsLikeAChunkBound() {
+  void keyDocumentHasFormOfChunkBound() {
     ShardKeyPattern pattern = ShardKeyPattern.of(BsonDocument.parse("{'a.b': 1, c: 'hashed'}"));
     BsonDocument document = BsonDocument.parse("{a: {b: 5}, c: 'x'}");
     BsonDocument key = pattern.keyDocumentOf(document);
@@ -99,7 +99,7 @@ class ShardKeyPatternTest {
   }
 
   @Test
-  void boundsMustHaveThePatternsFields() {
+  void rejectsBoundsWithOtherFields() {
     ShardKeyPattern pattern = ShardKeyPattern.of(BsonDocument.parse("{a: 1, b: 1}"));
     for (String bound : new String[] {"{a: 1}", "{b: 1, a: 1}", "{a: 1, b: 1, c: 1}", "{}"}) {
       assertThatThrownBy(() -> pattern.keyOfBound(BsonDocument.parse(bound)))
@@ -109,7 +109,7 @@ class ShardKeyPatternTest {
   }
 
   @Test
-  void patternsAreEqualByTheirFields() {
+  void patternsWithSameFieldsAreEqual() {
     ShardKeyPattern ints = ShardKeyPattern.of(BsonDocument.parse("{a: 1, b: 'hashed'}"));
     ShardKeyPattern doubles = ShardKeyPattern.of(BsonDocument.parse("{a: 1.0, b: 'hashed'}"));
     assertThat(ints).isEqualTo(doubles).hasSameHashCodeAs(doubles);

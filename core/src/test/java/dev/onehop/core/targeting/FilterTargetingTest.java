@@ -205,7 +205,7 @@ class FilterTargetingTest {
 
   @ParameterizedTest
   @MethodSource("mixedTypes")
-  void aFilterLeadsToTheChunksThatCanMatch(String filter, String chunks) {
+  void targetsChunksThatCanMatch(String filter, String chunks) {
     Cases.check(MIXED, filter, TargetingOptions.NONE, chunks);
   }
 
@@ -231,12 +231,12 @@ class FilterTargetingTest {
 
   @ParameterizedTest
   @MethodSource("collated")
-  void aCollationLeavesOfStringsOnlyTheirType(String filter, String chunks) {
+  void collationTargetsStringsByTypeOnly(String filter, String chunks) {
     Cases.check(MIXED, filter, FRENCH, chunks);
   }
 
   @Test
-  void theCollectionsCollationCountsUnlessTheOperationNamesOne() {
+  void operationOverridesCollationOfCollection() {
     BsonDocument key = BsonDocument.parse("{a: 1}");
     RoutingTable table =
         RoutingTable.of(
@@ -252,7 +252,7 @@ class FilterTargetingTest {
   }
 
   @Test
-  void variablesOfLetAreConstants() {
+  void treatsLetVariablesAsConstants() {
     TargetingOptions let =
         new TargetingOptions(
             null, BsonDocument.parse("{x: 5, y: {$literal: '$b'}, z: '$a', w: {$add: [1, 2]}}"));
@@ -302,7 +302,7 @@ class FilterTargetingTest {
 
   @ParameterizedTest
   @MethodSource("dotted")
-  void aDottedKeyIsFoundInsideSubDocuments(String filter, String chunks) {
+  void findsDottedKeyInSubdocuments(String filter, String chunks) {
     Cases.check(DOTTED, filter, TargetingOptions.NONE, chunks);
   }
 
@@ -334,7 +334,7 @@ class FilterTargetingTest {
 
   @ParameterizedTest
   @MethodSource("compound")
-  void theFieldsOfACompoundKeyNarrowOneAfterTheOther(String filter, String chunks) {
+  void compoundKeyNarrowsFieldByField(String filter, String chunks) {
     Cases.check(COMPOUND, filter, TargetingOptions.NONE, chunks);
   }
 
@@ -357,12 +357,12 @@ class FilterTargetingTest {
 
   @ParameterizedTest
   @MethodSource("descending")
-  void aDescendingFieldRunsBackwards(String filter, String chunks) {
+  void descendingFieldReversesOrder(String filter, String chunks) {
     Cases.check(DESCENDING, filter, TargetingOptions.NONE, chunks);
   }
 
   @Test
-  void aHashedKeyIsFoundByEqualityAlone() {
+  void hashedKeyNeedsEquality() {
     for (BsonValue value :
         List.of(
             new BsonInt32(5),
@@ -393,7 +393,7 @@ class FilterTargetingTest {
   }
 
   @Test
-  void aFractionOnAHashedKeyLeadsToBothOfItsHashes() {
+  void fractionTargetsBothPossibleHashes() {
     // The double 1.5 hashes like 1, and the Decimal128 1.5 hashes like 2.
     Target target = Targeter.find(HASHED, BsonDocument.parse("{a: 1.5}"), TargetingOptions.NONE);
     assertThat(target.touches(chunkOfHash(new BsonInt32(1)))).isTrue();
@@ -402,7 +402,7 @@ class FilterTargetingTest {
   }
 
   @Test
-  void hashedPrefixesAndSuffixesNarrowToo() {
+  void hashedPrefixesAndSuffixesNarrowTargets() {
     long hash = HashedKey.hash(new BsonInt32(5));
     RoutingTable prefix =
         Tables.split(

@@ -55,7 +55,7 @@ class TargetingSoundnessTest {
   private int narrowed;
 
   @Test
-  void aMatchingDocumentsChunkIsTargeted() {
+  void targetsChunkOfEveryMatchingDocument() {
     RandomCases.check(CASES, this::check);
     assertThat(pairs).as("pairs").isGreaterThanOrEqualTo(1_000_000);
     assertThat(matches).as("matches").isGreaterThanOrEqualTo(100_000);

@@ -9,6 +9,7 @@ import dev.onehop.core.table.Tables;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,11 +29,11 @@ class WriteTargetingTest {
           Map.of());
   private static final RoutingTable UNSPLITTABLE =
       RoutingTable.of(
-          Tables.collection("{_id: 1}").append("unsplittable", org.bson.BsonBoolean.TRUE),
+          Tables.collection("{_id: 1}").append("unsplittable", BsonBoolean.TRUE),
           Tables.chunks(doc("{_id: 1}"), List.of()));
 
   @Test
-  void aDocumentIsInsertedWhereItsKeyBelongs() {
+  void insertTargetsChunkOfKey() {
     Cases.check(BY_A, Targeter.insert(BY_A, doc("{_id: 1, a: 15}")), "1");
     Cases.check(BY_A, Targeter.insert(BY_A, doc("{_id: 1}")), "0");
     Cases.check(BY_A, Targeter.insert(BY_A, doc("{_id: 1, a: null}")), "0");
@@ -42,13 +43,13 @@ class WriteTargetingTest {
   }
 
   @Test
-  void aDocumentThatTheServerWillCompleteIsNotPlacedByGuess() {
+  void insertWithServerGeneratedKeyTargetsAllShards() {
     Cases.check(BY_ID, Targeter.insert(BY_ID, doc("{x: 1}")), "*");
     Cases.check(BY_A, Targeter.insert(BY_A, doc("{a: {$timestamp: {t: 0, i: 0}}}")), "*");
   }
 
   @Test
-  void aDocumentWithAnArrayInItsKeyIsRefused() {
+  void insertRejectsArrayInKey() {
     assertThatThrownBy(() -> Targeter.insert(BY_A, doc("{a: [1]}")))
         .isInstanceOf(ShardKeyException.class)
         .hasMessageContaining("array")
@@ -72,7 +73,7 @@ class WriteTargetingTest {
 
   @ParameterizedTest
   @MethodSource("updates")
-  void updatesAndDeletesGoWhereTheirFilterLeads(String filter, String chunks) {
+  void updatesAndDeletesFollowFilter(String filter, String chunks) {
     for (boolean multi : new boolean[] {false, true}) {
       Cases.check(
           BY_A,
@@ -123,7 +124,7 @@ class WriteTargetingTest {
   }
 
   @Test
-  void aCollationTakesStringsOutOfTheEqualities() {
+  void collationDisablesEqualityOfStrings() {
     TargetingOptions french = new TargetingOptions(doc("{locale: 'fr'}"), null);
     Cases.check(BY_A, Targeter.findAndModify(BY_A, doc("{a: 'x'}"), NONE), "2");
     Cases.check(BY_A, Targeter.findAndModify(BY_A, doc("{a: 'x'}"), french), "*");
@@ -131,7 +132,7 @@ class WriteTargetingTest {
   }
 
   @Test
-  void aReplacementGoesWhereItsFilterLeadsOrElseWhereItBelongs() {
+  void replacementFollowsFilterElseNewKey() {
     BsonDocument replacement = doc("{a: 25}");
     Cases.check(BY_A, Targeter.replace(BY_A, doc("{a: 15}"), replacement, false, NONE), "1");
     Cases.check(BY_A, Targeter.replace(BY_A, doc("{_id: 7}"), replacement, false, NONE), "2");
@@ -163,7 +164,7 @@ class WriteTargetingTest {
 
   @ParameterizedTest
   @MethodSource("pipelines")
-  void theLeadingMatchesOfAPipelineCount(String pipeline, String chunks) {
+  void aggregationFollowsLeadingMatchStages(String pipeline, String chunks) {
     List<BsonDocument> stages =
         doc(pipeline).getArray("p").stream().map(stage -> stage.asDocument()).toList();
     TargetingOptions let = new TargetingOptions(null, doc("{x: 5}"));
@@ -171,7 +172,7 @@ class WriteTargetingTest {
   }
 
   @Test
-  void unshardedCollectionsLiveOnThePrimaryShard() {
+  void unshardedCollectionsTargetPrimaryShard() {
     for (Target target : allOperations(UNSHARDED)) {
       assertThat(target.shard()).isEqualTo("s07");
       assertThat(target.isBroadcast()).isFalse();
@@ -181,7 +182,7 @@ class WriteTargetingTest {
   }
 
   @Test
-  void trackedUnshardedCollectionsLiveWhereTheirOnlyChunkIs() {
+  void trackedUnshardedCollectionsTargetTheirOnlyChunk() {
     for (Target target : allOperations(UNSPLITTABLE)) {
       assertThat(target.shard()).isEqualTo("s00");
       assertThat(target.chunkCount()).isEqualTo(1);

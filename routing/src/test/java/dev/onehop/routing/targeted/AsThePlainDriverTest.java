@@ -68,34 +68,35 @@ class AsThePlainDriverTest {
   }
 
   @Test
-  void listenersHearOfTheApplicationsOwnCommands() {
-    Queue<String> plainly = new ConcurrentLinkedQueue<>();
+  void listenersReceiveOnlyCommandsOfApplication() {
+    Queue<String> expected = new ConcurrentLinkedQueue<>();
     Queue<String> routed = new ConcurrentLinkedQueue<>();
     cluster.script("m0", AsThePlainDriverTest::changeStream);
     try (MongoClient plain =
             MongoClients.create(
-                listening(plainly)
+                listening(expected)
                     .applyConnectionString(new ConnectionString(Targeted.uri(cluster, "")))
                     .build());
         MongoClient client =
             Targeted.builder(cluster, "")
-                .applyToClientSettings(settings -> settings.addCommandListener(new Heard(routed)))
+                .applyToClientSettings(
+                    settings -> settings.addCommandListener(new EventRecorder(routed)))
                 .client(MongoClient.class)) {
-      everyKindOfOperation(plain);
-      everyKindOfOperation(client);
+      runEveryKindOfOperation(plain);
+      runEveryKindOfOperation(client);
     }
     assertThat(cluster.seen("m0", "find").toString()).contains("chunks");
-    assertThat(routed).containsExactlyElementsOf(plainly).contains("find it", "find succeeded");
+    assertThat(routed).containsExactlyElementsOf(expected).contains("find it", "find succeeded");
   }
 
   @Tag("newer-driver")
   @Test
-  void theDriversTracesAreOfTheApplicationsOwnOperations() {
-    Queue<String> plainly = new ConcurrentLinkedQueue<>();
+  void tracesContainOnlyOperationsOfApplication() {
+    Queue<String> expected = new ConcurrentLinkedQueue<>();
     Queue<String> routed = new ConcurrentLinkedQueue<>();
     try (MongoClient plain =
             MongoClients.create(
-                Traced.tracing(MongoClientSettings.builder(), plainly)
+                Traced.tracing(MongoClientSettings.builder(), expected)
                     .applyConnectionString(new ConnectionString(Targeted.uri(cluster, "")))
                     .build());
         MongoClient client =
@@ -107,11 +108,11 @@ class AsThePlainDriverTest {
         run(in(each).insertOne(new Document("_id", 5)));
       }
     }
-    assertThat(routed).containsExactlyElementsOf(plainly).isNotEmpty();
+    assertThat(routed).containsExactlyElementsOf(expected).isNotEmpty();
   }
 
   @Test
-  void aWriteOnOneShardIsMeteredOnceAsItsCommand() {
+  void metersWriteOnOneShardOnce() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client =
         Targeted.builder(cluster, "").meterRegistry(meters).client(MongoClient.class)) {
@@ -128,7 +129,7 @@ class AsThePlainDriverTest {
   }
 
   @Test
-  void codecsOfTheApplicationNeedNotKnowBsonDocuments() {
+  void needsNoCodecForBsonDocument() {
     try (MongoClient client =
         Targeted.builder(cluster, "")
             .applyToClientSettings(
@@ -143,7 +144,7 @@ class AsThePlainDriverTest {
   }
 
   @Test
-  void aDirectConnectionStaysWhereItWasAskedFor() {
+  void directConnectionUsesOnlyItsServer() {
     for (Consumer<OneHop.Builder> settings :
         List.<Consumer<OneHop.Builder>>of(
             builder -> {}, builder -> builder.pipelining(sockets -> {}))) {
@@ -167,7 +168,7 @@ class AsThePlainDriverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"?replicaSet=s0", ""})
-  void onAReplicaSetTheServerPicksTheTimeOfASnapshot(String options) {
+  void replicaSetChoosesSnapshotTime(String options) {
     cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
     String uri = "mongodb://" + cluster.address("s0") + "/" + options;
     try (MongoClient plain = MongoClients.create(uri);
@@ -187,7 +188,7 @@ class AsThePlainDriverTest {
 
   /** The log line is written at the start, and not only with the first operation. */
   @Test
-  void thatAReplicaSetIsNotRoutedIsSaidAtTheStart() {
+  void logsUnroutedReplicaSetAtStart() {
     try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
       await()
           .untilAsserted(
@@ -202,7 +203,7 @@ class AsThePlainDriverTest {
 
   /** The URI names a single secondary. The driver adds the read preference to the command. */
   @Test
-  void aSecondaryByItselfIsRead() {
+  void readsFromSingleSecondary() {
     cluster.script(
         "s0",
         command ->
@@ -275,7 +276,7 @@ class AsThePlainDriverTest {
    * overtake each other.
    */
   @Test
-  void anOrderedUnacknowledgedBulkWriteKeepsItsOrder() {
+  void orderedUnacknowledgedBulkWriteKeepsOrder() {
     // The mongos has such a long round trip that a split would be faster.
     cluster.delay(
         "m1", command -> command.containsKey("hello") ? Duration.ofMillis(300) : Duration.ZERO);
@@ -296,7 +297,7 @@ class AsThePlainDriverTest {
   }
 
   @Test
-  void aSessionsIdentifierIsTheOneThatItsCommandsCarry() {
+  void commandsCarryIdentifierOfSession() {
     try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
       ClientSession session = run(client.startSession());
       for (int id : new int[] {5, -5, 6}) {
@@ -334,7 +335,7 @@ class AsThePlainDriverTest {
    * Runs every kind of operation, including a snapshot and a change stream, before which OneHop
    * reads the cluster time with its own clients.
    */
-  private static void everyKindOfOperation(MongoClient client) {
+  private static void runEveryKindOfOperation(MongoClient client) {
     run(in(client).find(Filters.eq(5)).first());
     run(in(client).insertOne(new Document("_id", 5)));
     ClientSession snapshot =
@@ -343,8 +344,8 @@ class AsThePlainDriverTest {
     run(in(client).watch().first());
   }
 
-  private static MongoClientSettings.Builder listening(Queue<String> heard) {
-    return MongoClientSettings.builder().addCommandListener(new Heard(heard));
+  private static MongoClientSettings.Builder listening(Queue<String> events) {
+    return MongoClientSettings.builder().addCommandListener(new EventRecorder(events));
   }
 
   /** A separate class, because it uses a class that drivers before 5.7 lack. */
@@ -375,24 +376,24 @@ class AsThePlainDriverTest {
     return client.getDatabase("it").getCollection("c");
   }
 
-  private record Heard(Queue<String> heard) implements CommandListener {
+  private record EventRecorder(Queue<String> events) implements CommandListener {
     @Override
     public void commandStarted(CommandStartedEvent event) {
       if (!event.getCommandName().equals("endSessions")) {
-        heard.add(event.getCommandName() + " " + event.getDatabaseName());
+        events.add(event.getCommandName() + " " + event.getDatabaseName());
       }
     }
 
     @Override
     public void commandSucceeded(CommandSucceededEvent event) {
       if (!event.getCommandName().equals("endSessions")) {
-        heard.add(event.getCommandName() + " succeeded");
+        events.add(event.getCommandName() + " succeeded");
       }
     }
 
     @Override
     public void commandFailed(CommandFailedEvent event) {
-      heard.add(event.getCommandName() + " failed");
+      events.add(event.getCommandName() + " failed");
     }
   }
 }

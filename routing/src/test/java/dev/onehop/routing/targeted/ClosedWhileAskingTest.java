@@ -28,10 +28,10 @@ class ClosedWhileAskingTest {
   }
 
   @Test
-  void theDriverLogsNoError() {
-    cluster.hold("m1", ClosedWhileAskingTest::isQuestion);
+  void driverLogsNoError() {
+    cluster.hold("m1", ClosedWhileAskingTest::readsClusterId);
     for (int i = 1; i <= 3; i++) {
-      int asked = i;
+      int expected = i;
       try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
         Mono.from(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
             .onErrorComplete()
@@ -40,9 +40,9 @@ class ClosedWhileAskingTest {
             .until(
                 () ->
                     cluster.seen("m1", "find").stream()
-                            .filter(ClosedWhileAskingTest::isQuestion)
+                            .filter(ClosedWhileAskingTest::readsClusterId)
                             .count()
-                        == asked);
+                        == expected);
       }
       cluster.cut(command -> true);
     }
@@ -51,7 +51,7 @@ class ClosedWhileAskingTest {
         .untilAsserted(() -> assertThat(operations.messages()).isEmpty());
   }
 
-  private static boolean isQuestion(BsonDocument command) {
+  private static boolean readsClusterId(BsonDocument command) {
     return new BsonString("version").equals(command.get("find"));
   }
 }

@@ -44,7 +44,7 @@ class LostMongosTest {
 
   /** No mongos is left. Until the driver has noticed the stop, OneHop still receives operations. */
   @Test
-  void whenTheLastMongosHasJustDiedOperationsEndAsWithThePlainDriver() {
+  void operationsFailLikePlainDriverWithoutMongos() {
     // With this frequency, the monitors notice a stop soon. Without it, only monitors of real
     // servers do, because real servers stream their replies.
     String options = "serverSelectionTimeoutMS=3000&heartbeatFrequencyMS=500";
@@ -53,7 +53,7 @@ class LostMongosTest {
       run(in(client).find(Filters.eq(5)).first());
       cluster.stop("m1");
       await().until(() -> lost.contains(cluster.address("m1").toString()));
-      assertOnlyUpIs(client, "m0");
+      assertServedBy(client, "m0");
       lost.clear();
       cluster.stop("m0");
       // This find may fail: an operation on a broken connection may be retried too soon, as with
@@ -94,7 +94,7 @@ class LostMongosTest {
    * connections that were opened after the loss.
    */
   @Test
-  void aLateFailureOfAnOldConnectionLeavesNewOnesAlone() {
+  void lateFailureKeepsNewConnections() {
     try (MongoClient client =
         builder("retryWrites=false&retryReads=false").client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
@@ -118,7 +118,7 @@ class LostMongosTest {
     }
   }
 
-  private static void assertOnlyUpIs(MongoClient client, String mongos) {
+  private static void assertServedBy(MongoClient client, String mongos) {
     for (int id : new int[] {5, -5}) {
       assertThat(run(in(client).find(Filters.eq(id)).first())).containsEntry("from", mongos);
     }

@@ -61,7 +61,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void commandsGoToTheMongosBesideTheOwner(Driver driver) {
+  void sendsCommandsToMongosBesideOwner(Driver driver) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client = driver.client(builder("").meterRegistry(meters))) {
       for (int id : new int[] {5, -5, 6}) {
@@ -83,7 +83,7 @@ class TargetedModeTest {
   }
 
   @Test
-  void theCallersThreadReadsFromTheSocketOfTheMongos() throws Exception {
+  void callingThreadReadsFromSocketOfMongos() throws Exception {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       cluster.hold("m1", command -> command.containsKey("find"));
@@ -103,7 +103,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void sessionsEndAtEveryMongosThatWasUsed(Driver driver) {
+  void endsSessionOnEveryUsedMongos(Driver driver) {
     try (MongoClient client = driver.client(builder(""))) {
       find(client, -5);
       find(client, 5);
@@ -125,7 +125,7 @@ class TargetedModeTest {
   }
 
   @Test
-  void clientsOfBothDriversShareARouter() {
+  void clientsOfBothDriversShareRouter() {
     try (OneHop router = builder("").build();
         MongoClient first = MongoClients.create(router.syncClientSettings());
         com.mongodb.reactivestreams.client.MongoClient second =
@@ -140,7 +140,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void anExplainGoesWhereTheCommandWould(Driver driver) {
+  void explainFollowsRouteOfCommand(Driver driver) {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(
           mongos,
@@ -181,7 +181,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void cursorsOfTwoMongosesWithOneIdStayApart(Driver driver) {
+  void separatesCursorsWithSameId(Driver driver) {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, command -> cursors(mongos, command));
     }
@@ -216,7 +216,7 @@ class TargetedModeTest {
   }
 
   @Test
-  void synchronousCursorsStayApartToo() {
+  void separatesSynchronousCursorsWithSameId() {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, command -> cursors(mongos, command));
     }
@@ -239,7 +239,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTransactionStaysWhereItBeganAndIsCommittedElsewhereIfThatIsDown(Driver driver) {
+  void transactionIsPinnedAndCommitMovesFromStoppedMongos(Driver driver) {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, TargetedModeTest::recoverable);
     }
@@ -267,7 +267,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTransactionIsCommittedElsewhereIfItsMongosSaysNothing(Driver driver) {
+  void commitMovesFromSilentMongos(Driver driver) {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, TargetedModeTest::recoverable);
     }
@@ -290,7 +290,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aBulkIsSplitAndItsAnswersAreOne(Driver driver) {
+  void splitsBulkWriteAndMergesReplies(Driver driver) {
     cluster.script(
         "m0",
         command ->
@@ -335,7 +335,7 @@ class TargetedModeTest {
    * that has just closed may already have been sent.
    */
   @Test
-  void whatWasNotSentForCertainGoesToAnotherMongos() {
+  void unsentOperationsMoveToAnotherMongos() {
     try (MongoClient client =
         Driver.REACTIVE.client(builder("retryWrites=false&retryReads=false"))) {
       in(client).find(Filters.eq(5)).first();
@@ -352,7 +352,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aMongosThatRefusesConnectionsWasNotSentAnything(Driver driver) {
+  void refusedConnectionMovesWriteToAnotherMongos(Driver driver) {
     try (MongoClient client = driver.client(builder("retryWrites=false&retryReads=false"))) {
       find(client, -5);
       cluster.stop("m1");
@@ -365,7 +365,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLostMongosIsReplacedAndUsedAgain(Driver driver) {
+  void replacesLostMongosUntilRestart(Driver driver) {
     try (MongoClient client = driver.client(builder(""))) {
       find(client, 5);
       find(client, -5);
@@ -385,7 +385,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatMayHaveBeenCarriedOutIsTheDriversToRetry(Driver driver) throws Exception {
+  void driverRetriesPossiblyExecutedWrites(Driver driver) throws Exception {
     try (MongoClient client = driver.client(builder(""))) {
       find(client, 5);
       cluster.hold("m1", command -> command.containsKey("update"));
@@ -424,7 +424,7 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void withoutAnyMongosTheDriverSaysWhichFailedAndWhy(Driver driver) {
+  void errorNamesFailedMongoses(Driver driver) {
     try (MongoClient client = driver.client(builder("serverSelectionTimeoutMS=3000"))) {
       find(client, 5);
       List<String> addresses =
@@ -447,9 +447,9 @@ class TargetedModeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whereNoMongosEverWasTheDriverSaysSo(Driver driver) {
-    String nowhere = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=2000";
-    try (MongoClient client = driver.client(OneHop.builder(nowhere))) {
+  void errorNamesUnreachableSeed(Driver driver) {
+    String unreachable = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=2000";
+    try (MongoClient client = driver.client(OneHop.builder(unreachable))) {
       assertThatThrownBy(() -> in(client).find(Filters.eq(5)).first())
           .isInstanceOf(MongoTimeoutException.class)
           .hasMessageContaining("127.0.0.1:1: ")

@@ -42,7 +42,7 @@ import reactor.core.publisher.Mono;
  * sent. Each test compares a routed client with the plain driver in the same run.
  */
 class TimeoutTest {
-  private static final Duration ASKED = Duration.ofMillis(500);
+  private static final Duration LIMIT = Duration.ofMillis(500);
 
   /**
    * The time by which an operation may exceed its timeout on a busy machine. An operation with a
@@ -87,37 +87,38 @@ class TimeoutTest {
 
   @ParameterizedTest
   @MethodSource("operations")
-  void holdsForAnOperationThatWaitsForTheTable(String operation) {
+  void includesWaitForTable(String operation) {
     cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
 
-    holds("timeoutMS=" + ASKED.toMillis(), client -> calls().get(operation).apply(in(client)));
+    assertTimeoutApplies(
+        "timeoutMS=" + LIMIT.toMillis(), client -> calls().get(operation).apply(in(client)));
   }
 
   @Test
-  void holdsOnEveryLevel() {
+  void appliesOnEveryLevel() {
     cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
 
-    holds(
+    assertTimeoutApplies(
         "",
         client ->
             in(client)
-                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .withTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                 .find(Filters.eq(5))
                 .first());
-    holds(
+    assertTimeoutApplies(
         "",
         client ->
             client
                 .getDatabase("it")
-                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .withTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                 .getCollection("c")
                 .find(Filters.eq(5))
                 .first());
-    holds(
+    assertTimeoutApplies(
         "",
         client ->
             client
-                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .withTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                 .getDatabase("it")
                 .getCollection("c")
                 .find(Filters.eq(5))
@@ -125,23 +126,23 @@ class TimeoutTest {
   }
 
   @Test
-  void holdsInSessions() {
+  void appliesInSessions() {
     cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
 
-    holds(
-        "timeoutMS=" + ASKED.toMillis(),
+    assertTimeoutApplies(
+        "timeoutMS=" + LIMIT.toMillis(),
         client ->
             in(client)
                 .find(session(client, ClientSessionOptions.builder().build()), Filters.eq(5))
                 .first());
-    holds(
+    assertTimeoutApplies(
         "",
         client -> {
           ClientSession session =
               session(
                   client,
                   ClientSessionOptions.builder()
-                      .defaultTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                      .defaultTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                       .build());
           session.startTransaction();
           return in(client).find(session, Filters.eq(5)).first();
@@ -160,16 +161,16 @@ class TimeoutTest {
    * round trips.
    */
   @Test
-  void holdsForASnapshot() {
+  void includesRoundTripsOfSnapshot() {
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
+        Targeted.builder(cluster, "timeoutMS=" + LIMIT.toMillis()).client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
-      inOneOfSomeTries(
+      repeatOnFailure(
           () -> {
             ClientSession session =
                 session(client, ClientSessionOptions.builder().snapshot(true).build());
-            takesNoLongerThanAsked(() -> run(in(client).find(session, Filters.eq(5)).first()));
+            assertTimesOutInTime(() -> run(in(client).find(session, Filters.eq(5)).first()));
           });
     }
   }
@@ -179,24 +180,24 @@ class TimeoutTest {
    * reply uses only a part of the timeout.
    */
   @Test
-  void holdsForAChangeStream() {
+  void includesStartOfChangeStream() {
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
+        Targeted.builder(cluster, "timeoutMS=" + LIMIT.toMillis()).client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
-      inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).watch().first())));
+      repeatOnFailure(() -> assertTimesOutInTime(() -> run(in(client).watch().first())));
     }
   }
 
   @Test
-  void holdsWithoutAnyServer() {
-    String nowhere = "mongodb://127.0.0.1:1/?timeoutMS=" + ASKED.toMillis();
-    inOneOfSomeTries(
+  void appliesWithoutServer() {
+    String unreachable = "mongodb://127.0.0.1:1/?timeoutMS=" + LIMIT.toMillis();
+    repeatOnFailure(
         () -> {
-          try (MongoClient plain = MongoClients.create(nowhere);
-              MongoClient client = OneHop.builder(nowhere).client(MongoClient.class)) {
-            takesNoLongerThanAsked(() -> run(in(plain).find(Filters.eq(5)).first()));
-            takesNoLongerThanAsked(() -> run(in(client).find(Filters.eq(5)).first()));
+          try (MongoClient plain = MongoClients.create(unreachable);
+              MongoClient client = OneHop.builder(unreachable).client(MongoClient.class)) {
+            assertTimesOutInTime(() -> run(in(plain).find(Filters.eq(5)).first()));
+            assertTimesOutInTime(() -> run(in(client).find(Filters.eq(5)).first()));
           }
         });
   }
@@ -206,12 +207,12 @@ class TimeoutTest {
    * without a table.
    */
   @Test
-  void anOperationGoesUnroutedWhileItsTableIsLoaded() {
+  void operationIsUnroutedWhileTableLoads() {
     cluster.delay("m0", command -> isInternal(command) ? LONG : Duration.ZERO);
-    inOneOfSomeTries(
+    repeatOnFailure(
         () -> {
           try (MongoClient client =
-              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis())
+              Targeted.builder(cluster, "timeoutMS=" + LIMIT.toMillis())
                   .client(MongoClient.class)) {
             assertThat(Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().block())
                 .isNotNull()
@@ -222,7 +223,7 @@ class TimeoutTest {
 
   /** All parts of a bulk write share its timeout, even if they run one after another. */
   @Test
-  void holdsForAllPartsOfABulkWrite() {
+  void appliesToAllPartsOfBulkWrite() {
     // The mongos has such a long round trip that a split is faster.
     cluster.delay("m1", command -> command.containsKey("hello") ? LATE : Duration.ZERO);
     List<InsertOneModel<Document>> models =
@@ -230,26 +231,26 @@ class TimeoutTest {
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
+        Targeted.builder(cluster, "timeoutMS=" + LIMIT.toMillis()).client(MongoClient.class)) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptions()
           .until(() -> run(in(client).find(Filters.eq(5)).first()).get("from").equals("m1"));
       for (String mongos : List.of("m0", "m1")) {
-        cluster.delay(mongos, command -> isData(command) ? ASKED.dividedBy(4) : Duration.ZERO);
+        cluster.delay(mongos, command -> isData(command) ? LIMIT.dividedBy(4) : Duration.ZERO);
       }
 
-      inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).bulkWrite(models))));
+      repeatOnFailure(() -> assertTimesOutInTime(() -> run(in(client).bulkWrite(models))));
 
       assertThat(cluster.seen("m1", "insert")).isNotEmpty();
     }
   }
 
   @Test
-  void aTableThatTakesLongerToLoadIsUsedAllTheSame() {
-    cluster.delay("m0", command -> isInternal(command) ? ASKED : Duration.ZERO);
+  void usesTableThatLoadsSlowly() {
+    cluster.delay("m0", command -> isInternal(command) ? LIMIT : Duration.ZERO);
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).client(MongoClient.class)) {
+        Targeted.builder(cluster, "timeoutMS=" + LIMIT.toMillis() / 2).client(MongoClient.class)) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptionsInstanceOf(MongoOperationTimeoutException.class)
@@ -263,13 +264,13 @@ class TimeoutTest {
   /**
    * Runs an operation without a server that replies, with a plain client and with a routed client.
    */
-  private void holds(String options, Function<MongoClient, Publisher<?>> operation) {
-    inOneOfSomeTries(
+  private void assertTimeoutApplies(String options, Function<MongoClient, Publisher<?>> operation) {
+    repeatOnFailure(
         () -> {
           try (MongoClient plain = MongoClients.create(Targeted.uri(cluster, options));
               MongoClient client = Targeted.builder(cluster, options).client(MongoClient.class)) {
-            takesNoLongerThanAsked(() -> run(operation.apply(plain)));
-            takesNoLongerThanAsked(() -> run(operation.apply(client)));
+            assertTimesOutInTime(() -> run(operation.apply(plain)));
+            assertTimesOutInTime(() -> run(operation.apply(client)));
           }
         });
   }
@@ -277,7 +278,7 @@ class TimeoutTest {
   /**
    * Repeats an attempt that failed, because on a busy machine a single operation may take longer.
    */
-  private static void inOneOfSomeTries(Runnable attempt) {
+  private static void repeatOnFailure(Runnable attempt) {
     for (int tries = 1; tries < TRIES; tries++) {
       try {
         attempt.run();
@@ -289,11 +290,11 @@ class TimeoutTest {
     attempt.run();
   }
 
-  private static void takesNoLongerThanAsked(Runnable operation) {
+  private static void assertTimesOutInTime(Runnable operation) {
     long began = System.nanoTime();
     assertThatThrownBy(operation::run)
         .isInstanceOfAny(MongoOperationTimeoutException.class, MongoTimeoutException.class);
-    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(ASKED.plus(LATE));
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(LIMIT.plus(LATE));
   }
 
   private static ClientSession session(MongoClient client, ClientSessionOptions options) {

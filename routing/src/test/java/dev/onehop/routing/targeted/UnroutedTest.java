@@ -40,7 +40,7 @@ class UnroutedTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void everythingGoesToTheNearestMongos(boolean pipelined) {
+  void sendsEverythingToNearestMongos(boolean pipelined) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     OneHop.Builder builder = builder("").meterRegistry(meters);
     try (MongoClient client =
@@ -59,7 +59,7 @@ class UnroutedTest {
   }
 
   @Test
-  void soItDoesForSynchronousClients() {
+  void synchronousClientSendsEverythingToNearestMongos() {
     try (com.mongodb.client.MongoClient client =
         builder("").client(com.mongodb.client.MongoClient.class)) {
       com.mongodb.client.MongoCollection<Document> collection =
@@ -74,7 +74,7 @@ class UnroutedTest {
   }
 
   @Test
-  void whatItCannotDoIsRefused() {
+  void rejectsLoadBalancedMode() {
     assertThatThrownBy(() -> builder("loadBalanced=true").client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("pipelining is not possible with loadBalanced=true");

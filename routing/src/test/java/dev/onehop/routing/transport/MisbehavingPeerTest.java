@@ -64,8 +64,8 @@ class MisbehavingPeerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 15, -1, Integer.MIN_VALUE, 48_000_001, Integer.MAX_VALUE})
-  void aFrameThatLiesAboutItsLength(int length) {
-    failsWith(
+  void reportsInvalidFrameLength(int length) {
+    assertFindFails(
         (request, context) ->
             context.writeAndFlush(header(length, request.requestId(), OpMsg.OP_MSG)),
         length >= 4 && length < 16 ? "bytes" : "protocol does not allow");
@@ -73,15 +73,15 @@ class MisbehavingPeerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2004, 2005, 2010, 9999})
-  void anUnknownOpCode(int opCode) {
-    failsWith(
+  void reportsUnknownOpCode(int opCode) {
+    assertFindFails(
         (request, context) -> context.writeAndFlush(header(16, request.requestId(), opCode)),
         "op code " + opCode);
   }
 
   @Test
-  void aReplyToARequestThatWasNeverSent() {
-    failsWith(
+  void reportsReplyToUnknownRequest() {
+    assertFindFails(
         (request, context) -> {
           ByteBuf reply = context.alloc().buffer();
           request.withRequestId(123_456).reply(1, new BsonDocument()).encode(reply);
@@ -91,8 +91,8 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void aSecondReplyToTheSameRequest() {
-    failsWith(
+  void failsAfterSecondReply() {
+    assertFindFails(
         (request, context) -> {
           ByteBuf reply = context.alloc().buffer();
           request.reply(1, new BsonDocument("ok", new BsonInt32(0))).encode(reply);
@@ -103,8 +103,8 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void aConnectionThatIsReset() {
-    failsWith((request, context) -> context.close(), "closed the connection");
+  void reportsClosedConnection() {
+    assertFindFails((request, context) -> context.close(), "closed the connection");
   }
 
   /**
@@ -113,13 +113,13 @@ class MisbehavingPeerTest {
    */
   @Tag("newer-driver")
   @Test
-  void aPeerThatIsNoMongoDbServer() {
-    Queue<String> looks = new ConcurrentLinkedQueue<>();
+  void reportsPeerWithOtherProtocol() {
+    Queue<String> failures = new ConcurrentLinkedQueue<>();
     ServerMonitorListener monitor =
         new ServerMonitorListener() {
           @Override
           public void serverHeartbeatFailed(ServerHeartbeatFailedEvent event) {
-            looks.add(Throwables.getStackTrace(event.getThrowable()));
+            failures.add(Throwables.getStackTrace(event.getThrowable()));
           }
         };
     try (ScriptedPeer peer =
@@ -139,13 +139,14 @@ class MisbehavingPeerTest {
           .atMost(TIMEOUT)
           .untilAsserted(
               () ->
-                  assertThat(looks)
-                      .anySatisfy(look -> assertThat(look).contains("The reply message length")));
+                  assertThat(failures)
+                      .anySatisfy(
+                          failure -> assertThat(failure).contains("The reply message length")));
     }
   }
 
   @Test
-  void aPeerThatNeverSaysAWord() {
+  void timesOutOnSilentPeer() {
     try (ScriptedPeer peer = ScriptedPeer.raw(connections(new ChannelInboundHandlerAdapter()));
         MongoClient client = client(peer, 4_000, "&connectTimeoutMS=500")) {
       // The driver's monitor times out first.
@@ -154,7 +155,7 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void aPeerThatReadsButNeverAnswers() {
+  void waitingOperationsTimeOutWithoutReplies() {
     AtomicInteger inserts = new AtomicInteger();
     try (ScriptedPeer peer =
             ScriptedPeer.withHello((request, context) -> inserts.incrementAndGet());
@@ -177,7 +178,7 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void aPeerThatNeverAnswersWithATimeoutOfTheDriver() {
+  void timeoutMsAppliesWithoutReplies() {
     try (ScriptedPeer peer = ScriptedPeer.withHello((request, context) -> {});
         MongoClient client = client(peer, "&timeoutMS=1500")) {
       assertThatThrownBy(() -> find(client)).isInstanceOf(MongoTimeoutException.class);
@@ -185,7 +186,7 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void whatIsStuckBehindSlowHeadsGetsASocketOfItsOwn() {
+  void delayedRequestGetsSeparateSocket() {
     AtomicInteger inserts = new AtomicInteger();
     try (ScriptedPeer peer =
             ScriptedPeer.withHello(
@@ -211,7 +212,7 @@ class MisbehavingPeerTest {
   }
 
   @Test
-  void onlyTheRequestsOfTheBrokenSocketFail() {
+  void brokenSocketFailsOnlyItsRequests() {
     AtomicInteger requests = new AtomicInteger();
     try (ScriptedPeer peer =
             ScriptedPeer.withHello(
@@ -252,7 +253,7 @@ class MisbehavingPeerTest {
     }
   }
 
-  private void failsWith(ScriptedPeer.Script script, @Nullable String words) {
+  private void assertFindFails(ScriptedPeer.Script script, @Nullable String words) {
     try (ScriptedPeer peer = ScriptedPeer.withHello(script);
         MongoClient client = client(peer, "&retryReads=false")) {
       if (words == null) {

@@ -16,52 +16,52 @@ class ChangeHistoryTest {
           find -> Flux.just(entries.stream().limit(find.getInt32("limit").getValue()).toList()));
 
   @Test
-  void whatHappenedBeforeTheFirstLookIsNoNews() {
+  void ignoresChangesBeforeFirstRead() {
     add("moveChunk.commit", "d.c");
 
-    assertThat(look()).isEmpty();
-    assertThat(look()).isEmpty();
+    assertThat(readChanges()).isEmpty();
+    assertThat(readChanges()).isEmpty();
   }
 
   @Test
-  void aMoveIsToldOnceAndOnlyOfCollectionsInUse() {
-    look();
+  void reportsMoveOnceForUsedCollections() {
+    readChanges();
     add("moveChunk.commit", "d.c");
     add("moveChunk.commit", "d.other");
 
-    assertThat(look()).containsExactly("d.c");
-    assertThat(look()).isEmpty();
+    assertThat(readChanges()).containsExactly("d.c");
+    assertThat(readChanges()).isEmpty();
   }
 
   @Test
-  void whatMovesNothingIsPassedOver() {
-    look();
+  void ignoresChangesWithoutMove() {
+    readChanges();
     add("split", "d.c");
     add("moveChunk.start", "d.c");
 
-    assertThat(look()).isEmpty();
+    assertThat(readChanges()).isEmpty();
   }
 
   @Test
-  void aDatabaseStandsForItsCollections() {
-    look();
+  void databaseChangeAffectsItsCollections() {
+    readChanges();
     add("dropDatabase", "d");
 
-    assertThat(look()).containsExactlyInAnyOrder("d.c", "d.x");
+    assertThat(readChanges()).containsExactlyInAnyOrder("d.c", "d.x");
   }
 
   @Test
-  void moreThanCanBeReadConcernsAll() {
-    look();
+  void tooManyChangesAffectAllCollections() {
+    readChanges();
     for (int i = 0; i < 100; i++) {
       add("moveChunk.commit", "e.busy");
     }
 
-    assertThat(look()).containsExactlyInAnyOrder("d.c", "d.x");
-    assertThat(look()).isEmpty();
+    assertThat(readChanges()).containsExactlyInAnyOrder("d.c", "d.x");
+    assertThat(readChanges()).isEmpty();
   }
 
-  private Set<String> look() {
+  private Set<String> readChanges() {
     return history.changed(List.of("d.c", "d.x")).block();
   }
 

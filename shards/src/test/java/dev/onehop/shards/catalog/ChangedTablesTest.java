@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -69,7 +70,7 @@ class ChangedTablesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void idleCollectionsCostAFewReadsForAllOfThem(boolean since50) {
+  void unchangedCollectionsNeedFewReads(boolean since50) {
     load(since50);
     int before = config.reads.get();
     Map<String, RoutingTable> tables = tables();
@@ -83,7 +84,7 @@ class ChangedTablesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatChangedIsReadAgainAndNothingElse(boolean since50) {
+  void reloadsOnlyChangedTables(boolean since50) {
     load(since50);
     config
         .collections
@@ -117,7 +118,7 @@ class ChangedTablesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aCollectionThatIsShardedNowIsFound(boolean since50) {
+  void findsNewlyShardedCollection(boolean since50) {
     load(since50);
     List<BsonDocument> collections = config.collections.get("collections");
     collections.add(collection(9_000, EPOCH, 1).append("_id", new BsonString("d.plain")));
@@ -137,7 +138,7 @@ class ChangedTablesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aTableThatIsFoundToBeTheNewestIsYoungAgain(boolean since50) {
+  void checkResetsAgeOfCurrentTable(boolean since50) {
     load(since50);
     await()
         .until(
@@ -153,7 +154,7 @@ class ChangedTablesTest {
 
   private Map<String, RoutingTable> tables() {
     return catalog.tables().stream()
-        .collect(java.util.stream.Collectors.toMap(RoutingTable::namespace, table -> table));
+        .collect(Collectors.toMap(RoutingTable::namespace, table -> table));
   }
 
   private BsonDocument collection(int i, ObjectId epoch, int incarnation) {

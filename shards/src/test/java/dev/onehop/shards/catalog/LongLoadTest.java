@@ -12,9 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonMaxKey;
 import org.bson.BsonMinKey;
+import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
@@ -41,18 +43,18 @@ class LongLoadTest {
   }
 
   @Test
-  void hasTheTimeThatItNeedsAsLongAsBatchesCome() {
+  void continuesWhileBatchesArrive() {
     StepVerifier.withVirtualTime(
             () ->
                 catalog((filter, batches) -> batches.delayElements(Duration.ofSeconds(9)))
                     .table("d.c"))
         .thenAwait(Duration.ofSeconds(200))
-        .assertNext(LongLoadTest::assertWhole)
+        .assertNext(LongLoadTest::assertComplete)
         .verifyComplete();
   }
 
   @Test
-  void failsWhenItsServerIsSilentBetweenTwoBatches() {
+  void failsIfNoFurtherBatchArrives() {
     StepVerifier.withVirtualTime(
             () ->
                 catalog(
@@ -66,7 +68,7 @@ class LongLoadTest {
   }
 
   @Test
-  void goesOnWhereItWasWhenAReadBreaks() {
+  void resumesAfterBrokenRead() {
     AtomicInteger tries = new AtomicInteger();
 
     RoutingTable table =
@@ -78,14 +80,14 @@ class LongLoadTest {
             .table("d.c")
             .block(SOON);
 
-    assertWhole(table);
+    assertComplete(table);
     assertThat(reads).hasSize(4);
     assertThat(reads.get(3).getDocument("lastmod").getTimestamp("$gt"))
         .isEqualTo(new BsonTimestamp(1, 9 * BATCH - 1));
   }
 
   @Test
-  void failsWhenReadsBreakAndBringNothing() {
+  void failsIfReadBreaksWithoutProgress() {
     assertThatThrownBy(
             () ->
                 catalog((filter, batches) -> Flux.error(new IOException("broken")))
@@ -96,13 +98,13 @@ class LongLoadTest {
   }
 
   @Test
-  void chunksThatMoveAndSplitMeanwhileAreThereAsTheyAreAtTheEnd() {
+  void includesChunksChangedDuringLoad() {
     RoutingTable table =
         catalog(
                 (filter, batches) ->
                     batches
                         .take(5)
-                        .doOnComplete(this::moveTheFirstAndSplitTheSecond)
+                        .doOnComplete(this::moveFirstAndSplitSecond)
                         .concatWith(
                             Flux.defer(() -> Flux.fromIterable(config.collections.get("chunks")))
                                 .skip(5 * BATCH)
@@ -115,16 +117,16 @@ class LongLoadTest {
     assertThat(table.shardOfChunk(2)).isEqualTo("s8");
   }
 
-  private void moveTheFirstAndSplitTheSecond() {
+  private void moveFirstAndSplitSecond() {
     List<BsonDocument> now = new ArrayList<>(config.collections.get("chunks"));
     now.add(chunk("_id", new BsonMinKey(), new BsonInt32(1), "s9", 2, 0));
-    now.add(chunk("_id", new BsonInt32(1), new org.bson.BsonDouble(1.5), "s1", 2, 1));
-    now.add(chunk("_id", new org.bson.BsonDouble(1.5), new BsonInt32(2), "s8", 2, 2));
+    now.add(chunk("_id", new BsonInt32(1), new BsonDouble(1.5), "s1", 2, 1));
+    now.add(chunk("_id", new BsonDouble(1.5), new BsonInt32(2), "s8", 2, 2));
     config.collections.put("chunks", now);
   }
 
   @Test
-  void aShardKeyThatIsRefinedBetweenTheReadsIsReadAgain() {
+  void reloadsAfterRefinedShardKey() {
     RoutingTable table =
         catalog(
                 (filter, batches) -> {
@@ -142,7 +144,7 @@ class LongLoadTest {
   }
 
   @Test
-  void theSameForATableThatIsAtHand() {
+  void refreshReloadsAfterRefinedShardKey() {
     RoutingCatalog catalog =
         catalog(
             (filter, batches) -> {
@@ -172,7 +174,7 @@ class LongLoadTest {
   }
 
   @Test
-  void failsWhenTheRuntimeHasNoMemoryForIt() {
+  void failsOnOutOfMemoryError() {
     RoutingCatalog catalog =
         catalog(
             (filter, batches) ->
@@ -191,7 +193,7 @@ class LongLoadTest {
     }
   }
 
-  private static void assertWhole(RoutingTable table) {
+  private static void assertComplete(RoutingTable table) {
     assertThat(table.chunkCount()).isEqualTo(CHUNKS);
     assertThat(table.version().minor()).isEqualTo(CHUNKS - 1);
   }
@@ -214,7 +216,7 @@ class LongLoadTest {
 
   private static BsonDocument collection(String key, int incarnation) {
     return BsonDocument.parse("{_id: 'd.c', uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}")
-        .append("lastmodEpoch", new org.bson.BsonObjectId())
+        .append("lastmodEpoch", new BsonObjectId())
         .append("timestamp", new BsonTimestamp(incarnation, 1))
         .append("key", BsonDocument.parse(key));
   }

@@ -43,7 +43,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void tableIsLoadedOnceAndKept() {
+  void loadsTableOnce() {
     assertThat(catalog.cached("d.c")).isNull();
 
     RoutingTable table = catalog.table("d.c").block();
@@ -55,7 +55,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void refreshReadsOnlyWhatIsNewer() {
+  void refreshReadsOnlyNewerChunks() {
     RoutingTable before = catalog.table("d.c").block();
     config.put(
         "chunks", chunk("{$minKey: 1}", "10", "s1", 2, 0), chunk("10", "{$maxKey: 1}", "s1", 1, 1));
@@ -68,7 +68,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aCallerThatSawAnOlderTableGetsTheCurrentOne() {
+  void callerWithOlderTableGetsCurrentTable() {
     RoutingTable first = catalog.table("d.c").block();
     config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s1", 2, 0));
     RoutingTable second = catalog.refresh("d.c", first).block();
@@ -104,7 +104,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void holeIsRefusedAndTheOldTableStays() {
+  void rejectsGapAndKeepsOldTable() {
     RoutingTable before = catalog.table("d.c").block();
     config.put("chunks", chunk("{$minKey: 1}", "10", "s0", 3, 0));
     config.put("collections", COLLECTION.replace("{t: 1,", "{t: 9,"));
@@ -116,7 +116,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void unshardedCollectionLivesOnThePrimaryShard() {
+  void unshardedCollectionHasPrimaryShard() {
     config.put("collections");
     config.put("databases", DATABASE);
 
@@ -127,7 +127,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void droppedDatabaseIsForgotten() {
+  void removesTablesOfDroppedDatabase() {
     assertThat(catalog.table("d.c").block()).isNotNull();
     config.put("collections");
     config.put("databases");
@@ -139,7 +139,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void afterAFailureTheNextAttemptWaits() {
+  void delaysReloadAfterFailure() {
     assertThat(catalog.table("d.c").block()).isNotNull();
     config.put("collections");
     config.put("databases");
@@ -152,7 +152,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void suspicionsAreFollowedLessOftenTheLessTheyFind() {
+  void limitsReloadsOnSuspicion() {
     assertThat(catalog.table("d.c").block()).isNotNull();
     int reads = config.collectionReads.get();
 
@@ -174,7 +174,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void unusedCollectionsAreForgotten() {
+  void removesUnusedTables() {
     assertThat(catalog.table("d.c").block()).isNotNull();
 
     catalog.forgetUnused();
@@ -187,7 +187,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void howeverManyCollectionsAreUsedItHoldsAnEnd() {
+  void limitsNumberOfTables() {
     config.put(
         "databases",
         "{_id: 'd', primary: 's1', version: {uuid: {$uuid: '00000000-0000-4000-8000-000000000002'},"
@@ -201,14 +201,14 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void unknownDatabaseIsNamed() {
+  void errorNamesUnknownDatabase() {
     assertThatThrownBy(() -> catalog.table("x.y").block())
         .isInstanceOf(UnknownNamespaceException.class)
         .hasMessageContaining("'x'");
   }
 
   @Test
-  void shardsAreKnownByNameAndByUuidWhileAClusterIsUpgraded() {
+  void resolvesShardsByNameAndUuidDuringUpgrade() {
     RoutingTable before = catalog.table("d.c").block();
     config.put("shards", "{_id: 's0', uuid: " + UUID_0 + "}", "{_id: 's1', uuid: " + UUID_1 + "}");
     config.put(
@@ -223,7 +223,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aPrimaryShardThatIsNamedByItsUuidNowIsNoChange() {
+  void uuidOfPrimaryShardIsNoChange() {
     config.put("collections");
     config.put("databases", DATABASE);
     config.put("shards", "{_id: 's0', uuid: " + UUID_0 + "}", "{_id: 's1', uuid: " + UUID_1 + "}");
@@ -239,7 +239,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aShardThatNoDocumentNamesIsAnError() {
+  void rejectsUnknownShardUuid() {
     config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s0", 2, 0).replace("'s0'", UUID_0));
 
     assertThatThrownBy(() -> catalog.table("d.c").block())
@@ -264,12 +264,12 @@ class RoutingCatalogTest {
   /** Finds views. No result is used again, so each use of a name causes a new check. */
   private static final class ShortLivedViews implements Views {
     private volatile Mono<Boolean> view = Mono.just(false);
-    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger checks = new AtomicInteger();
 
     @Override
     public Mono<Boolean> isView(String namespace, String primaryShard) {
       assertThat(primaryShard).isEqualTo("s1");
-      looks.incrementAndGet();
+      checks.incrementAndGet();
       return view;
     }
 
@@ -286,7 +286,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aCollectionThatBecomesAViewIsNoticed() {
+  void detectsCollectionThatBecomesView() {
     ShortLivedViews views = new ShortLivedViews();
     RoutingCatalog ofShards = unsharded(views);
     assertThat(ofShards.table("d.v").block().primaryShard()).isEqualTo("s1");
@@ -303,7 +303,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void anOperationThatCanGoWithoutDoesNotWaitForAnOldView() {
+  void optionalTableDoesNotWaitForViewCheck() {
     ShortLivedViews views = new ShortLivedViews();
     RoutingCatalog ofShards = unsharded(views);
     views.view = Mono.just(true);
@@ -315,19 +315,19 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aKindIsAskedForOnceWhileItIsValid() {
-    AtomicInteger looks = new AtomicInteger();
+  void checksViewOnceWhileResultIsValid() {
+    AtomicInteger checks = new AtomicInteger();
     RoutingCatalog ofShards =
-        unsharded((namespace, shard) -> Mono.fromCallable(() -> looks.incrementAndGet() > 0));
+        unsharded((namespace, shard) -> Mono.fromCallable(() -> checks.incrementAndGet() > 0));
 
     assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
     assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
 
-    assertThat(looks).hasValue(1);
+    assertThat(checks).hasValue(1);
   }
 
   @Test
-  void theLastAnswerHoldsWhileNoNewOneIsToBeHad() {
+  void failedViewCheckKeepsLastResult() {
     ShortLivedViews views = new ShortLivedViews();
     RoutingCatalog ofShards = unsharded(views);
     RoutingTable table = ofShards.table("d.v").block();
@@ -339,13 +339,13 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void aShardedCollectionIsNotLookedAt() {
+  void doesNotCheckShardedCollectionForView() {
     ShortLivedViews views = new ShortLivedViews();
     RoutingCatalog ofShards =
         RoutingCatalog.forShards(config, views, RoutingCatalog.RefreshListener.NONE);
 
     assertThat(ofShards.table("d.c").block().isSharded()).isTrue();
     assertThat(ofShards.cached("d.c")).isNotNull();
-    assertThat(views.looks).hasValue(0);
+    assertThat(views.checks).hasValue(0);
   }
 }

@@ -18,14 +18,14 @@ class ClusterClockTest {
   }
 
   @Test
-  void theLatestTimeIsKept() {
+  void keepsLatestTime() {
     clock.observe(message(7));
     clock.observe(message(5));
     assertThat(clock.clusterTime()).isEqualTo(time(7));
   }
 
   @Test
-  void commandsHearTheLaterOfTheirTimeAndTheClocks() {
+  void gossipsLaterOfCommandAndClockTime() {
     clock.observe(message(7));
     BsonDocument silent = new BsonDocument();
     BsonDocument behind = message(6);
@@ -41,14 +41,14 @@ class ClusterClockTest {
   }
 
   @Test
-  void aClockThatHeardNothingSaysNothing() {
+  void gossipsNothingWithoutObservedTime() {
     BsonDocument command = new BsonDocument();
     clock.gossip(command);
     assertThat(command).isEmpty();
   }
 
   @Test
-  void aRefusedTimeIsForgottenUnlessALaterOneCame() {
+  void forgetsRejectedTimeUnlessLaterTimeIsKnown() {
     clock.observe(message(7));
     clock.forget(time(6));
     assertThat(clock.clusterTime()).isEqualTo(time(7));

@@ -25,7 +25,7 @@ class RetryabilityTest {
           {aggregate: 'c', pipeline: [{$match: {}}, {$out: 'o'}], $db: 'd'} | NEVER
           {aggregate: 'c', pipeline: [{$merge: {into: 'o'}}], $db: 'd'} | NEVER
           """)
-  void ofCommand(String command, Retryability expected) {
+  void dependsOnCommand(String command, Retryability expected) {
     assertThat(Retryability.of(OpMsg.command(BsonDocument.parse(command)))).isEqualTo(expected);
   }
 
@@ -46,7 +46,7 @@ class RetryabilityTest {
           {ok: 0, code: 462, errorLabels: ['SystemOverloadedError', 'RetryableError']} | false | false
           {ok: 0, code: 91, errorLabels: ['SystemOverloadedError', 'RetryableWriteError']} | false | false
           """)
-  void afterAnAnswer(String reply, boolean read, boolean write) {
+  void dependsOnReply(String reply, boolean read, boolean write) {
     BsonDocument answer = BsonDocument.parse(reply);
 
     assertThat(Retryability.READ.isAgainAfter(answer)).isEqualTo(read);

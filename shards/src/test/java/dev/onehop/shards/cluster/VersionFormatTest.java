@@ -59,12 +59,12 @@ class VersionFormatTest {
     "25, DOCUMENT",
     "26, DOCUMENT"
   })
-  void byWireVersion(int wireVersion, VersionFormat format) {
+  void formatDependsOnWireVersion(int wireVersion, VersionFormat format) {
     assertThat(VersionFormat.of(wireVersion)).isEqualTo(format);
   }
 
   @Test
-  void sharded() {
+  void attachesShardVersion() {
     assertThat(VersionFormat.EPOCH.attach(SHARDED, "s1"))
         .isEqualTo(
             BsonDocument.parse(
@@ -83,7 +83,7 @@ class VersionFormatTest {
   }
 
   @Test
-  void aShardWithoutChunksHasVersionZeroOfTheRealCollection() {
+  void shardWithoutChunksHasVersionZero() {
     assertThat(VersionFormat.DOCUMENT.attach(SHARDED, "s2"))
         .isEqualTo(
             BsonDocument.parse(
@@ -92,7 +92,7 @@ class VersionFormatTest {
   }
 
   @Test
-  void unshardedCarriesTheDatabaseVersionVerbatim() {
+  void attachesDatabaseVersionForUnshardedCollection() {
     String database =
         "databaseVersion: {uuid: {$binary: {base64: 'AAECAwQFBgcICQoLDA0ODw==', subType: '04'}},"
             + " timestamp: {$timestamp: {t: 5, i: 1}}, lastMod: 1}";

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class InsertIdsTest {
   @Test
-  void anIdIsPutFirstWhereThereIsNone() {
+  void addsMissingIdAsFirstField() {
     OpMsg insert =
         OpMsg.command(
             BsonDocument.parse(
@@ -30,7 +30,7 @@ class InsertIdsTest {
   }
 
   @Test
-  void anInsertThatIsCompleteStaysAsItIs() {
+  void keepsCompleteInsertUnchanged() {
     OpMsg insert =
         OpMsg.command(
             BsonDocument.parse(

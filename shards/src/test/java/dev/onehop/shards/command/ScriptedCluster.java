@@ -132,7 +132,7 @@ public final class ScriptedCluster implements AutoCloseable {
   /** The router that executes the commands. */
   public synchronized CommandRouter router() {
     if (router == null) {
-      Function<ClusterState, CommandRouter> asked =
+      Function<ClusterState, CommandRouter> factory =
           Objects.requireNonNull(routers, "routedBy comes first");
       ServerSet seeds = new OneServer(() -> address(seed), maxWireVersion);
       ServerSet.Factory watcher =
@@ -147,7 +147,7 @@ public final class ScriptedCluster implements AutoCloseable {
       Connections connections =
           new Connections(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
-          asked.apply(
+          factory.apply(
               new ClusterState(
                   seeds,
                   watcher,
@@ -301,10 +301,10 @@ public final class ScriptedCluster implements AutoCloseable {
     seen.add(new BsonDocument("to", new BsonString(server)).append("command", command));
     Script script = scripts.get(server);
     BsonDocument scripted = script == null ? null : script.apply(command);
-    return scripted != null ? scripted : behaved(server, command);
+    return scripted != null ? scripted : defaultReply(server, command);
   }
 
-  private BsonDocument behaved(String server, BsonDocument command) {
+  private BsonDocument defaultReply(String server, BsonDocument command) {
     BsonDocument ok = BsonDocument.parse("{ok: 1}");
     return switch (command.getFirstKey()) {
       case "hello", "isMaster" -> hello(server);

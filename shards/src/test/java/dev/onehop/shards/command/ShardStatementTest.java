@@ -33,7 +33,7 @@ class ShardStatementTest {
   }
 
   @Test
-  void aFindTellsByItsFilter() {
+  void findIsTargetedByFilter() {
     ShardStatement find =
         ShardStatement.read(message("{find: 'c', filter: {_id: 1}, limit: 1, $db: 'd'}", ""));
 
@@ -46,7 +46,7 @@ class ShardStatementTest {
   }
 
   @Test
-  void anUpsertNeedsTheWholeKey() {
+  void upsertNeedsWholeKey() {
     ShardStatement upsert =
         ShardStatement.read(
             message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}"));
@@ -57,7 +57,7 @@ class ShardStatementTest {
   }
 
   @Test
-  void anInsertTellsByItsDocument() {
+  void insertIsTargetedByDocument() {
     ShardStatement insert =
         ShardStatement.read(message("{insert: 'c', $db: 'd'}", "documents", "{_id: 5, x: 1}"));
 
@@ -84,7 +84,7 @@ class ShardStatementTest {
         "{insert: 'c', documents: [{_id: 1}], $db: 'd'}",
         "{count: 'c', query: {_id: 1}, $db: 'd'}"
       })
-  void theRestGoesTheLongWay(String body) {
+  void doesNotForwardOtherCommands(String body) {
     assertThat(ShardStatement.read(message(body, ""))).isNull();
   }
 
@@ -93,7 +93,7 @@ class ShardStatementTest {
    * returns the error.
    */
   @Test
-  void aCommandWithoutANameIsMalformed() {
+  void rejectsCommandWithoutName() {
     assertThatThrownBy(() -> ShardStatement.read(message("{}", "")))
         .isInstanceOf(MalformedDocumentException.class);
   }
@@ -104,12 +104,12 @@ class ShardStatementTest {
         "{q: {_id: 1}, u: {$set: {a: 1}}, multi: true}",
         "{q: {_id: 1}, u: {$set: {a: 1}}, collation: {locale: 'fr'}}"
       })
-  void soDoUpdatesThatMayConcernMore(String update) {
+  void doesNotForwardMultiOrCollatedUpdates(String update) {
     assertThat(ShardStatement.read(message(UPDATE, "updates", update))).isNull();
   }
 
   @Test
-  void andBatches() {
+  void doesNotForwardBatches() {
     String one = "{q: {_id: 1}, u: {$set: {a: 1}}}";
 
     assertThat(ShardStatement.read(message(UPDATE, "updates", one))).isNotNull();
@@ -125,7 +125,7 @@ class ShardStatementTest {
   }
 
   @Test
-  void elementsAreAddedToTheBodyAlone() {
+  void addsElementsOnlyToBody() {
     ByteBuf original = message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}}");
     ShardStatement update = ShardStatement.read(original);
     assertThat(update).isNotNull();

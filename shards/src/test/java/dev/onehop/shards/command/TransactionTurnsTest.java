@@ -21,7 +21,7 @@ class TransactionTurnsTest {
   }
 
   @Test
-  void commandsOfASessionRunOneAfterTheOther() {
+  void runsCommandsOfSessionInOrder() {
     Sinks.One<String> first = Sinks.one();
     run("first", first.asMono());
     run("second", Mono.just("done"));
@@ -35,7 +35,7 @@ class TransactionTurnsTest {
   }
 
   @Test
-  void oneThatIsCancelledWhileItWaitsLetsNobodyGoAhead() {
+  void cancelledWaitingCommandKeepsOrder() {
     Sinks.One<String> first = Sinks.one();
     run("first", first.asMono());
     Disposable second = run("second", Mono.just("done"));
@@ -49,7 +49,7 @@ class TransactionTurnsTest {
   }
 
   @Test
-  void oneThatIsCancelledEndsItsTurn() {
+  void cancellationEndsTurn() {
     Disposable first = run("first", Mono.never());
     assertThat(turns.begin(SESSION)).isNull();
 

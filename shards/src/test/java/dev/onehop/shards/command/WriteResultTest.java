@@ -19,7 +19,7 @@ class WriteResultTest {
   }
 
   @Test
-  void countsAddUpAndIndexesAreTheBatchsOwn() {
+  void addsCountsAndMapsIndexes() {
     result.add(
         BsonDocument.parse("{n: 2, nModified: 1, upserted: [{index: 1, _id: 'u'}], ok: 1}"),
         List.of(0, 3));
@@ -35,7 +35,7 @@ class WriteResultTest {
   }
 
   @Test
-  void staleStatementsAreNoErrors() {
+  void staleStatementsAreNotReported() {
     List<Integer> stale =
         result.add(
             BsonDocument.parse(
@@ -49,7 +49,7 @@ class WriteResultTest {
   }
 
   @Test
-  void writeConcernErrorsOfSeveralShardsAreOneAsOfAMongos() {
+  void mergesWriteConcernErrorsLikeMongos() {
     result.add(
         "s1",
         BsonDocument.parse(
@@ -80,7 +80,7 @@ class WriteResultTest {
   }
 
   @Test
-  void aMongosPartThatWentOverSeveralShardsIsNotCountedAsOne() {
+  void extendsMergedWriteConcernErrorOfMongos() {
     result.add(
         BsonDocument.parse(
             "{n: 2, ok: 1, writeConcernError: {code: 64, codeName: 'WriteConcernFailed',"
@@ -98,8 +98,8 @@ class WriteResultTest {
 
   @ParameterizedTest
   @CsvSource({"true, 2, false", "false, 1, false", "false, 2, true"})
-  void aWriteConcernErrorBesideAWriteErrorIsOfUnorderedBatchesWhereSomethingSucceeded(
-      boolean ordered, int statements, boolean told) {
+  void reportsBothErrorsOnlyForPartialUnorderedBatch(
+      boolean ordered, int statements, boolean reported) {
     WriteResult batch = result("{insert: 'c', ordered: " + ordered + "}", statements);
     batch.add(
         "s0",
@@ -108,7 +108,7 @@ class WriteResultTest {
                 + " writeConcernError: {code: 64, errmsg: 'waiting'}}"),
         List.of(0, 1));
 
-    assertThat(batch.toReply().containsKey("writeConcernError")).isEqualTo(told);
+    assertThat(batch.toReply().containsKey("writeConcernError")).isEqualTo(reported);
   }
 
   @ParameterizedTest
@@ -128,7 +128,7 @@ class WriteResultTest {
           # Another found nothing to write.
           {} | {n: 0, ok: 1} | [Overload, RetryableError, NoWritesPerformed]
           """)
-  void labelsAreThoseThatHoldForTheWhole(String command, String other, String expected) {
+  void returnsLabelsValidForWholeBatch(String command, String other, String expected) {
     WriteResult batch = result("{insert: 'c', " + command.substring(1), 2);
     batch.add("s0", BsonDocument.parse(other), List.of(0));
     batch.add(
@@ -158,7 +158,7 @@ class WriteResultTest {
   }
 
   @Test
-  void failureOfAWholeCommandIsTheAnswer() {
+  void failureOfCommandIsReply() {
     BsonDocument failure = BsonDocument.parse("{ok: 0, code: 11600, errmsg: 'shutdown'}");
     result.add(failure, List.of(0));
 
@@ -168,7 +168,7 @@ class WriteResultTest {
 
   /** The first statement may have been executed, so the driver must not send the batch again. */
   @Test
-  void besideAStatementWithoutAnAnswerNothingMayBeSentAgain() {
+  void unknownOutcomePreventsRetry() {
     result.addError(0, new CommandFailure(6, "HostUnreachable", "the connection broke"));
     result.add(
         BsonDocument.parse(
@@ -184,7 +184,7 @@ class WriteResultTest {
   }
 
   @Test
-  void latestTimesAreKept() {
+  void keepsLatestOperationTime() {
     result.add(
         BsonDocument.parse("{n: 1, ok: 1, operationTime: {$timestamp: {t: 5, i: 1}}}"), List.of(0));
     result.add(

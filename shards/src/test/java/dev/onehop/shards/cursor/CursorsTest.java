@@ -18,7 +18,7 @@ class CursorsTest {
   private final Cursors cursors = new Cursors(() -> now);
 
   @Test
-  void aCursorThatNobodyAsksForIsEnded() {
+  void killsIdleCursor() {
     Scripted idle = new Scripted(false);
     Scripted used = new Scripted(false);
     Scripted kept = new Scripted(true);
@@ -26,12 +26,12 @@ class CursorsTest {
     cursors.add(2, used);
     cursors.add(3, kept);
 
-    pass(Cursors.MOST_IDLE.minusSeconds(1));
+    advanceClock(Cursors.MOST_IDLE.minusSeconds(1));
     used.next = Mono.just(CursorReplies.next("d.c", 2, List.of()));
     cursors.getMore(getMore(2)).block();
     cursors.add(4, new Scripted(false));
     assertThat(idle.killed).isZero();
-    pass(Cursors.MOST_IDLE.minusSeconds(1));
+    advanceClock(Cursors.MOST_IDLE.minusSeconds(1));
     cursors.add(5, new Scripted(false));
 
     assertThat(idle.killed).isEqualTo(1);
@@ -42,24 +42,24 @@ class CursorsTest {
   }
 
   @Test
-  void aCursorIsNotIdleWhileItsBatchIsWaitedFor() {
+  void waitingCursorIsNotIdle() {
     Scripted slow = new Scripted(false);
     Sinks.One<BsonDocument> reply = Sinks.one();
     slow.next = reply.asMono();
     cursors.add(1, slow);
     cursors.getMore(getMore(1)).subscribe();
 
-    pass(Cursors.MOST_IDLE.plusHours(1));
+    advanceClock(Cursors.MOST_IDLE.plusHours(1));
     cursors.add(2, new Scripted(false));
     reply.tryEmitValue(CursorReplies.next("d.c", 1, List.of()));
-    pass(Duration.ofMinutes(2));
+    advanceClock(Duration.ofMinutes(2));
     cursors.add(3, new Scripted(false));
 
     assertThat(slow.killed).isZero();
   }
 
   @Test
-  void aCursorEndsWithAnError() {
+  void errorKillsCursor() {
     Scripted broken = new Scripted(false);
     broken.next = Mono.error(new IllegalStateException("broken"));
     cursors.add(1, broken);
@@ -71,7 +71,7 @@ class CursorsTest {
   }
 
   @Test
-  void aCursorEndsWhenItsClientGoes() {
+  void cancellationKillsCursor() {
     Scripted waiting = new Scripted(false);
     cursors.add(1, waiting);
 
@@ -80,7 +80,7 @@ class CursorsTest {
     assertThat(waiting.killed).isEqualTo(1);
   }
 
-  private void pass(Duration time) {
+  private void advanceClock(Duration time) {
     now += time.toNanos();
   }
 

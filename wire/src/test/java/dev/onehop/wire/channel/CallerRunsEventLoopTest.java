@@ -30,7 +30,7 @@ class CallerRunsEventLoopTest {
     carriers.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
-  private void note() {
+  private void recordThread() {
     threads.add(Thread.currentThread());
     assertThat(loop.inEventLoop()).isTrue();
   }
@@ -40,29 +40,29 @@ class CallerRunsEventLoopTest {
   }
 
   @Test
-  void anIdleLoopRunsATaskOnTheCallingThread() {
-    loop.run(this::note);
+  void idleLoopRunsTaskOnCallingThread() {
+    loop.run(this::recordThread);
 
     assertThat(threads).containsExactly(Thread.currentThread());
     assertThat(loop.inEventLoop()).isFalse();
   }
 
   @Test
-  void aTaskOfATaskRunsAtOnce() {
-    loop.run(() -> loop.run(this::note));
+  void runsNestedTaskAtOnce() {
+    loop.run(() -> loop.run(this::recordThread));
 
     assertThat(threads).containsExactly(Thread.currentThread());
   }
 
   @Test
-  void whatIsExecutedRunsOnTheCarrier() throws Exception {
-    loop.execute(this::note);
+  void executedTaskRunsOnCarrier() throws Exception {
+    loop.execute(this::recordThread);
 
     assertThat(carrierThread()).isEqualTo(threads.get(0));
   }
 
   @Test
-  void aThreadRunsNoTaskThatOthersQueued() throws Exception {
+  void queuedTaskOfAnotherThreadRunsOnCarrier() throws Exception {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch queued = new CountDownLatch(1);
     Thread busy =
@@ -76,7 +76,7 @@ class CallerRunsEventLoopTest {
     busy.start();
     running.await();
 
-    loop.run(this::note);
+    loop.run(this::recordThread);
     assertThat(threads).isEmpty();
     queued.countDown();
     busy.join();
@@ -86,19 +86,19 @@ class CallerRunsEventLoopTest {
   }
 
   @Test
-  void onlyThreadsOfTheCarriersRunTasksForOthers() throws Exception {
-    EventLoops.run(loop, this::note);
+  void onlyCarrierThreadsRunTasksDirectly() throws Exception {
+    EventLoops.run(loop, this::recordThread);
     assertThat(loop.submit(() -> true).get()).isTrue();
     assertThat(threads).containsExactly(carrierThread());
 
     EventLoop other = carriers.next();
     Thread thread = other.submit(Thread::currentThread).get();
-    other.submit(() -> EventLoops.run(loop, this::note)).get();
+    other.submit(() -> EventLoops.run(loop, this::recordThread)).get();
     assertThat(threads).last().isEqualTo(thread);
   }
 
   @Test
-  void tasksRunOneAtATimeAndNoneIsLost() throws Exception {
+  void runsEveryTaskOneAtATime() throws Exception {
     int[] counted = {0};
     int each = 100_000;
     List<Thread> all = new ArrayList<>();
@@ -130,33 +130,33 @@ class CallerRunsEventLoopTest {
       new CapturedLog("io.netty.util.concurrent.AbstractEventExecutor", "planted");
 
   @Test
-  void aTaskThatFailsLeavesTheLoopUsable() {
+  void failedTaskLeavesLoopUsable() {
     loop.run(
         () -> {
           throw new IllegalStateException("planted");
         });
-    loop.run(this::note);
+    loop.run(this::recordThread);
 
     assertThat(threads).hasSize(1);
     assertThat(netty.messages()).singleElement().asString().endsWith("planted");
   }
 
   @Test
-  void withoutACarrierTheThreadsRunWhatIsLeft() {
+  void callingThreadRunsTasksAfterCarrierShutdown() {
     stop();
 
-    loop.execute(this::note);
-    loop.run(this::note);
+    loop.execute(this::recordThread);
+    loop.run(this::recordThread);
 
     assertThat(threads).containsExactly(Thread.currentThread(), Thread.currentThread());
   }
 
   @Test
-  void aScheduledTaskRunsOnTheLoop() throws Exception {
+  void scheduledTaskRunsOnCarrier() throws Exception {
     CountDownLatch ran = new CountDownLatch(1);
     loop.schedule(
         () -> {
-          note();
+          recordThread();
           ran.countDown();
         },
         1,
@@ -171,9 +171,9 @@ class CallerRunsEventLoopTest {
    * must end with its channel.
    */
   @Test
-  void aLoopOfAGroupEndsWithItsChannel() throws Exception {
+  void loopTerminatesWithItsChannel() throws Exception {
     EventLoop ofGroup = new CallerRunsEventLoops(carriers).next();
-    InProcessChannel channel = new Answerless();
+    InProcessChannel channel = new IdleChannel();
     assertThat(ofGroup.register(channel).await().isDone()).isTrue();
     assertThat(ofGroup.terminationFuture().isDone()).isFalse();
 
@@ -182,7 +182,7 @@ class CallerRunsEventLoopTest {
     assertThat(ofGroup.terminationFuture().await(10, TimeUnit.SECONDS)).isTrue();
   }
 
-  private static final class Answerless extends InProcessChannel {
+  private static final class IdleChannel extends InProcessChannel {
     @Override
     protected boolean isCompatible(EventLoop any) {
       return true;

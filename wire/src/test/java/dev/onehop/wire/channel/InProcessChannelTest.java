@@ -28,7 +28,7 @@ class InProcessChannelTest {
    * whole reply.
    */
   @Test
-  void aDriverThatDropsAllReferencesLeavesThoseOfOthers() throws Exception {
+  void releasedReplyKeepsSharedBuffer() throws Exception {
     ByteBuf received = Unpooled.copiedBuffer("first,second", StandardCharsets.UTF_8);
     ByteBuf first = received.readRetainedSlice(5);
     channel

@@ -113,7 +113,7 @@ class CallerWritesTest {
   }
 
   @Test
-  void smallMessages() throws Exception {
+  void writesSmallMessages() throws Exception {
     List<Thread> threads = sendFromThreads(20_000, 100);
     readAll(20_000);
     for (Thread thread : threads) {
@@ -124,7 +124,7 @@ class CallerWritesTest {
 
   /** The event loop writes the bytes that the socket does not accept. Then threads write again. */
   @Test
-  void moreThanTheSocketTakes() throws Exception {
+  void writesMoreThanSocketBuffer() throws Exception {
     List<Thread> threads = sendFromThreads(40, 1_000_000);
     for (Thread thread : threads) {
       // The threads end although nothing is read yet: no sender waits for the reader.
@@ -139,7 +139,7 @@ class CallerWritesTest {
   }
 
   @Test
-  void whatIsSentWhileItIsHeldLeavesAfterwards() throws Exception {
+  void sendsHeldMessagesAfterRelease() throws Exception {
     assertThat(writes.hold()).isTrue();
     assertThat(writes.hold()).isFalse();
     for (int t = 0; t < THREADS; t++) {
@@ -155,7 +155,7 @@ class CallerWritesTest {
   }
 
   @Test
-  void aSocketThatIsClosedIsReported() throws Exception {
+  void reportsClosedSocket() throws Exception {
     channel.close().syncUninterruptibly();
     ByteBuf message = message(0, 0, 10, true);
 

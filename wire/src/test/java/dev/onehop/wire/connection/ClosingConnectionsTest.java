@@ -22,7 +22,7 @@ import reactor.core.Exceptions;
 class ClosingConnectionsTest {
   private static final int THREADS = 8;
   private static final int REQUESTS = 600;
-  private static final Duration FOR_EVER = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   @ParameterizedTest
   @EnumSource
@@ -61,7 +61,7 @@ class ClosingConnectionsTest {
 
   private static boolean isBroken(WireServer server, Client pool) {
     try {
-      pool.send(server.name(), WireServer.ping()).block(FOR_EVER);
+      pool.send(server.name(), WireServer.ping()).block(TIMEOUT);
       return false;
     } catch (RuntimeException e) {
       // The failure must not be a timeout.

@@ -22,7 +22,7 @@ class CompressedMessagesTest {
       "what a command says, says, says".getBytes(StandardCharsets.US_ASCII);
 
   @Test
-  void everyCompressorOfTheDriverIsUnderstood() throws IOException {
+  void expandsEveryCompressorOfDriver() throws IOException {
     assertThat(expanded(0, CONTENT)).isEqualTo(CONTENT);
     assertThat(expanded(1, Snappy.compress(CONTENT))).isEqualTo(CONTENT);
     assertThat(expanded(2, deflated())).isEqualTo(CONTENT);
@@ -30,7 +30,7 @@ class CompressedMessagesTest {
   }
 
   @Test
-  void damageAndUnknownCompressorsAreNotLookedInto() {
+  void rejectsDamagedAndUnknownCompression() {
     for (int compressor = 1; compressor <= 4; compressor++) {
       ByteBuf damaged = compressed(compressor, new byte[] {1, 2, 3, 4, 5});
       assertThatThrownBy(() -> CompressedMessages.expandWhole(damaged))
@@ -40,7 +40,7 @@ class CompressedMessagesTest {
   }
 
   @Test
-  void zlibNeedsNoOtherCompressorsLibrary() throws Exception {
+  void zlibWorksWithoutOtherLibraries() throws Exception {
     Class<?> alone = new WithoutLibraries().loadClass(CompressedMessages.class.getName(), true);
     Method expand = alone.getDeclaredMethod("expand", ByteBuf.class);
     expand.setAccessible(true);

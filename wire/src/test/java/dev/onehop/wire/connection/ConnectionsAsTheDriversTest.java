@@ -36,7 +36,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ConnectionsAsTheDriversTest {
   private static final Mechanism PLAIN =
       Mechanism.plain("user", "$external", "secret".toCharArray());
-  private static final String SECOND_TIME = "{ok: 0, code: 391, errmsg: 'reauthenticate'}";
+  private static final String REAUTHENTICATION_REQUIRED =
+      "{ok: 0, code: 391, errmsg: 'reauthenticate'}";
 
   private static BsonDocument authenticated() {
     return BsonDocument.parse("{ok: 1, done: true, conversationId: 1}")
@@ -72,7 +73,7 @@ class ConnectionsAsTheDriversTest {
    * The commands that the server receives. A shared connection does not authenticate again: a
    * command that is refused on it goes to another connection.
    */
-  private static List<String> sentAgain(Kind kind) {
+  private static List<String> commandsAfterReauthentication(Kind kind) {
     return kind == Kind.SHARED
         ? List.of("hello", "saslStart", "ping", "hello", "saslStart", "ping")
         : List.of("hello", "saslStart", "ping", "saslStart", "ping");
@@ -80,7 +81,7 @@ class ConnectionsAsTheDriversTest {
 
   @ParameterizedTest
   @EnumSource
-  void aCommandThatNeedsNewAuthenticationIsSentAgain(Kind kind) {
+  void resendsCommandAfterReauthentication(Kind kind) {
     AtomicInteger pings = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -88,7 +89,9 @@ class ConnectionsAsTheDriversTest {
                     switch (command.getFirstKey()) {
                       case "saslStart" -> authenticated();
                       case "ping" ->
-                          pings.incrementAndGet() == 1 ? BsonDocument.parse(SECOND_TIME) : ok();
+                          pings.incrementAndGet() == 1
+                              ? BsonDocument.parse(REAUTHENTICATION_REQUIRED)
+                              : ok();
                       default -> ok();
                     });
         Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
@@ -96,14 +99,14 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
-      assertThat(commands(server)).isEqualTo(sentAgain(kind));
+      assertThat(commands(server)).isEqualTo(commandsAfterReauthentication(kind));
       assertThat(server.accepted()).isEqualTo(kind == Kind.SHARED ? 2 : 1);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void whatMayBlockDoesNotRunOnAnEventLoop(Kind kind) {
+  void blockingMechanismRunsOutsideEventLoop(Kind kind) {
     AtomicInteger pings = new AtomicInteger();
     List<String> threads = Collections.synchronizedList(new ArrayList<>());
     Mechanism mechanism = blocking(() -> threads.add(Thread.currentThread().getName()));
@@ -113,7 +116,9 @@ class ConnectionsAsTheDriversTest {
                     switch (command.getFirstKey()) {
                       case "saslStart" -> authenticated();
                       case "ping" ->
-                          pings.incrementAndGet() == 1 ? BsonDocument.parse(SECOND_TIME) : ok();
+                          pings.incrementAndGet() == 1
+                              ? BsonDocument.parse(REAUTHENTICATION_REQUIRED)
+                              : ok();
                       default -> ok();
                     });
         Client pool = server.pool(kind, unlimited(), mechanism, null, List.of())) {
@@ -121,7 +126,7 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
-      assertThat(commands(server)).isEqualTo(sentAgain(kind));
+      assertThat(commands(server)).isEqualTo(commandsAfterReauthentication(kind));
       assertThat(threads)
           .hasSize(2)
           .allSatisfy(name -> assertThat(name).doesNotContain("wire-server-client"));
@@ -133,7 +138,7 @@ class ConnectionsAsTheDriversTest {
    * the only connection.
    */
   @Test
-  void aThreadThatGivesUpEndsWhatBlocksItsHandshake() {
+  void cancellationStopsBlockedHandshake() {
     AtomicInteger calls = new AtomicInteger();
     Mechanism mechanism =
         blocking(
@@ -164,13 +169,13 @@ class ConnectionsAsTheDriversTest {
    */
   @ParameterizedTest
   @EnumSource
-  void aCommandIsNotSentAgainForEver(Kind kind) {
+  void resendsCommandOnlyOnce(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
                     switch (command.getFirstKey()) {
                       case "saslStart" -> authenticated();
-                      case "ping" -> BsonDocument.parse(SECOND_TIME);
+                      case "ping" -> BsonDocument.parse(REAUTHENTICATION_REQUIRED);
                       default -> ok();
                     });
         Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
@@ -184,7 +189,7 @@ class ConnectionsAsTheDriversTest {
 
   @ParameterizedTest
   @EnumSource
-  void aConnectionThatIsRefusedTheSecondTimeIsClosed(Kind kind) {
+  void failedReauthenticationClosesConnection(Kind kind) {
     AtomicInteger starts = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -194,7 +199,7 @@ class ConnectionsAsTheDriversTest {
                           starts.incrementAndGet() == 1
                               ? authenticated()
                               : BsonDocument.parse("{ok: 0, code: 18, errmsg: 'expired'}");
-                      case "ping" -> BsonDocument.parse(SECOND_TIME);
+                      case "ping" -> BsonDocument.parse(REAUTHENTICATION_REQUIRED);
                       default -> ok();
                     });
         Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
@@ -207,11 +212,13 @@ class ConnectionsAsTheDriversTest {
 
   @ParameterizedTest
   @EnumSource
-  void withoutAUserThereIsNoSecondTime(Kind kind) {
+  void noReauthenticationWithoutUser(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
-                    command.getFirstKey().equals("ping") ? BsonDocument.parse(SECOND_TIME) : ok());
+                    command.getFirstKey().equals("ping")
+                        ? BsonDocument.parse(REAUTHENTICATION_REQUIRED)
+                        : ok());
         Client pool = server.pool(kind, unlimited())) {
       OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
 
@@ -232,7 +239,7 @@ class ConnectionsAsTheDriversTest {
     "BLOCKING, snappy, 0",
     "BLOCKING, zstd, 3"
   })
-  void whatIsAgreedUponIsUsedBothWays(Kind kind, String name, int level) {
+  void compressesRequestsAndReplies(Kind kind, String name, int level) {
     Compressor compressor = new Compressor(name, level);
     // The pool classifies a request by its first part. This text is longer than that part.
     BsonString text = new BsonString("text ".repeat(500_000));
@@ -261,7 +268,7 @@ class ConnectionsAsTheDriversTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheServerDoesNotNameIsNotUsed(Kind kind) {
+  void noCompressionWithoutServerSupport(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool =
             server.pool(kind, unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {

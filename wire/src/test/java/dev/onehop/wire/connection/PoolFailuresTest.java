@@ -105,7 +105,7 @@ class PoolFailuresTest {
   }
 
   @AfterEach
-  void heal() {
+  void stopFailing() {
     failing = Step.NONE;
   }
 
@@ -147,7 +147,7 @@ class PoolFailuresTest {
     "SHARED, CONNECT",
     "BLOCKING, LOOKUP"
   })
-  void whatCannotBeOpenedFailsAllThatWait(Kind kind, Step step) {
+  void failedOpeningFailsAllWaitingRequests(Kind kind, Step step) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool = pool(server, kind, TWO_OPENING)) {
       failing = step;
@@ -167,7 +167,7 @@ class PoolFailuresTest {
 
   @ParameterizedTest
   @EnumSource(names = {"CALLER_WRITES", "SHARED"})
-  void aLackOfDescriptorsIsToldApart(Kind kind) {
+  void reportsLackOfFileDescriptors(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool = pool(server, kind, TWO_OPENING)) {
       failing = Step.SOCKET;
@@ -182,7 +182,7 @@ class PoolFailuresTest {
 
   /** One request uses the only connection, and the other requests wait for it. */
   @Test
-  void aCloseThatThrowsKeepsNoneFromFailing() {
+  void waitingRequestsFailDespiteExceptionOnClose() {
     AtomicBoolean silent = new AtomicBoolean();
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
         Client pool =
@@ -208,22 +208,22 @@ class PoolFailuresTest {
 
   /** The callback of the first request throws. */
   @Test
-  void aCallbackThatThrowsKeepsNoOtherFromFailing() {
-    AtomicInteger told = new AtomicInteger();
+  void requestsFailDespiteExceptionInCallback() {
+    AtomicInteger failures = new AtomicInteger();
     try (WireServer server = new WireServer((connection, command) -> ok());
         WirePool pool =
             new WirePool(
                 server.group,
                 WireServer.settings(Kind.EVENT_LOOP, TWO_OPENING, null, null, List.of()))) {
-      String nobody = "127.0.0.1:1";
+      String unreachable = "127.0.0.1:1";
       for (int n = 0; n < REQUESTS; n++) {
-        exchange(pool, nobody, told);
+        exchange(pool, unreachable, failures);
       }
-      await().atMost(AT_ONCE).until(() -> told.get() == REQUESTS);
+      await().atMost(AT_ONCE).until(() -> failures.get() == REQUESTS);
     }
   }
 
-  private static void exchange(WirePool pool, String server, AtomicInteger told) {
+  private static void exchange(WirePool pool, String server, AtomicInteger failures) {
     ByteBuf message = ByteBufAllocator.DEFAULT.buffer(64);
     ping().encode(message);
     CommandHead head = CommandHead.read(message);
@@ -243,7 +243,7 @@ class PoolFailuresTest {
 
               @Override
               public void failed(Throwable cause) {
-                told.incrementAndGet();
+                failures.incrementAndGet();
                 throw new IllegalStateException("planted");
               }
             });
@@ -252,13 +252,13 @@ class PoolFailuresTest {
 
   /** The opening of the connection starts before the reset, and fails after it. */
   @Test
-  void threadsThatWaitFailWithAConnectionOfBefore() {
+  void threadsWaitingBeforeResetFailWithOpening() {
     CountDownLatch hangUp = new CountDownLatch(1);
     try (WireServer server =
-            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : null);
+            new WireServer((connection, command) -> connection == 1 ? hangUpAfter(hangUp) : null);
         BlockingPool pool = blocking(server)) {
       CompletableFuture<Throwable> opening = new CompletableFuture<>();
-      taking(pool, server, opening);
+      startTaking(pool, server, opening);
       await().until(() -> server.seen.size() == 1);
       List<CompletableFuture<Throwable>> waiting = waiting(pool, server);
 
@@ -277,13 +277,13 @@ class PoolFailuresTest {
    * after the reset.
    */
   @Test
-  void threadsThatWaitSinceAResetAreServed() {
+  void threadsWaitingAfterResetAreServed() {
     CountDownLatch hangUp = new CountDownLatch(1);
     try (WireServer server =
-            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : ok());
+            new WireServer((connection, command) -> connection == 1 ? hangUpAfter(hangUp) : ok());
         BlockingPool pool = blocking(server)) {
       CompletableFuture<Throwable> opening = new CompletableFuture<>();
-      taking(pool, server, opening);
+      startTaking(pool, server, opening);
       await().until(() -> server.seen.size() == 1);
 
       pool.reset(server.name(), false, new IOException("it was gone"));
@@ -298,7 +298,7 @@ class PoolFailuresTest {
   }
 
   @Test
-  void aThreadWhoseTimeIsUpKeepsNoConnectionFromOthers() throws Exception {
+  void timedOutThreadReservesNoConnection() throws Exception {
     WireSettings.PoolLimits one =
         new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO);
     try (WireServer server = new WireServer((connection, command) -> ok());
@@ -311,17 +311,17 @@ class PoolFailuresTest {
       assertThatThrownBy(() -> pool.take(server.name(), passed, new Cancellation()))
           .isInstanceOf(SocketTimeoutException.class);
       CompletableFuture<Throwable> failure = new CompletableFuture<>();
-      taking(pool, server, failure);
+      startTaking(pool, server, failure);
       assertThat(failure).succeedsWithin(AT_ONCE).isNull();
     }
   }
 
   @Test
-  void closingThePoolEndsTheOpeningOfConnections() {
+  void closingPoolAbortsOpeningConnections() {
     try (WireServer server = new WireServer((connection, command) -> null)) {
       CompletableFuture<Throwable> opening = new CompletableFuture<>();
       try (BlockingPool pool = blocking(server)) {
-        taking(pool, server, opening);
+        startTaking(pool, server, opening);
         await().until(() -> server.seen.size() == 1);
       }
 
@@ -342,13 +342,13 @@ class PoolFailuresTest {
     List<CompletableFuture<Throwable>> waiting =
         Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
     for (CompletableFuture<Throwable> each : waiting) {
-      Thread thread = taking(pool, server, each);
+      Thread thread = startTaking(pool, server, each);
       await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
     }
     return waiting;
   }
 
-  private static BsonDocument afterwards(CountDownLatch latch) {
+  private static BsonDocument hangUpAfter(CountDownLatch latch) {
     try {
       assertThat(latch.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
@@ -358,7 +358,7 @@ class PoolFailuresTest {
   }
 
   /** A thread that takes a connection. It completes the future with the failure, or with null. */
-  private static Thread taking(
+  private static Thread startTaking(
       BlockingPool pool, WireServer server, CompletableFuture<Throwable> failure) {
     Thread thread =
         new Thread(

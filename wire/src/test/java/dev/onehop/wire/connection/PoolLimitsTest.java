@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,7 +38,7 @@ class PoolLimitsTest {
     return Stream.generate(() -> pool.send(server.name(), ping()).toFuture()).limit(many).toList();
   }
 
-  private static void allAnswered(List<CompletableFuture<OpMsg>> pings) {
+  private static void assertAllAnswered(List<CompletableFuture<OpMsg>> pings) {
     assertThat(CompletableFuture.allOf(pings.toArray(CompletableFuture[]::new)))
         .succeedsWithin(TIMEOUT);
   }
@@ -45,13 +46,13 @@ class PoolLimitsTest {
   /** It is unknown whether the server has executed the request, so the pool must not repeat it. */
   @ParameterizedTest
   @EnumSource
-  void aRequestWhoseConnectionBreaksIsNotSentAgain(Kind kind) {
+  void doesNotResendRequestOfBrokenConnection(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
                     command.getFirstKey().equals("insert") ? WireServer.Script.HANG_UP : ok());
         Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
-      allAnswered(pings(pool, server, 5));
+      assertAllAnswered(pings(pool, server, 5));
 
       assertThatThrownBy(
               () ->
@@ -72,7 +73,7 @@ class PoolLimitsTest {
    */
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
-  void whatIsUnderWayAtALostServerFails(Kind kind) {
+  void interruptingResetFailsAllRequests(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean();
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
         Client pool = server.pool(kind, limits(2, 0, 0, TIMEOUT))) {
@@ -90,14 +91,14 @@ class PoolLimitsTest {
             .withMessageContaining(server.name().toString());
       }
       silent.set(false);
-      allAnswered(pings(pool, server, 3));
+      assertAllAnswered(pings(pool, server, 3));
       await().until(() -> server.open() <= 2);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void whatIsUnderWayAtAServerThatWasGoneIsAnswered(Kind kind) {
+  void resetWithoutInterruptKeepsPendingRequests(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean(true);
     try (WireServer server =
             new WireServer(
@@ -126,10 +127,10 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void noMoreConnectionsThanAllowed(Kind kind) {
+  void limitsConnections(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool = server.pool(kind, limits(3, 0, 0, TIMEOUT))) {
-      allAnswered(pings(pool, server, 200));
+      assertAllAnswered(pings(pool, server, 200));
 
       assertThat(server.accepted()).isLessThanOrEqualTo(3);
     }
@@ -137,7 +138,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource(names = {"EVENT_LOOP", "BLOCKING"})
-  void noMoreConnectionsThanAllowedOverBothKinds(Kind first) {
+  void bothKindsOfPoolsShareLimit(Kind first) {
     Kind second = first == Kind.BLOCKING ? Kind.EVENT_LOOP : Kind.BLOCKING;
     AtomicBoolean silent = new AtomicBoolean();
     try (WireServer server =
@@ -146,9 +147,9 @@ class PoolLimitsTest {
       try (Client one = pools.get(first);
           Client other = pools.get(second)) {
         // Idle connections of one kind are closed for the other kind.
-        allAnswered(pings(one, server, 20));
-        allAnswered(pings(other, server, 20));
-        allAnswered(pings(one, server, 20));
+        assertAllAnswered(pings(one, server, 20));
+        assertAllAnswered(pings(other, server, 20));
+        assertAllAnswered(pings(one, server, 20));
         await().until(() -> server.open() <= 3);
 
         silent.set(true);
@@ -178,7 +179,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void noMoreAreOpenedAtOnceThanAllowed(Kind kind) {
+  void limitsConnectionsOpeningAtOnce(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean(true);
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
         Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
@@ -191,7 +192,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void connectionsThatAreGivenUpWhileTheyAreOpenedLeaveRoomForOthers(Kind kind) {
+  void abortedOpeningsReleaseTheirSlots(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean(true);
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
         Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
@@ -200,7 +201,7 @@ class PoolLimitsTest {
       pool.reset(server.name(), true, new IOException(server.name() + " is lost"));
       await().until(() -> pings.stream().allMatch(CompletableFuture::isCompletedExceptionally));
       silent.set(false);
-      allAnswered(pings(pool, server, 20));
+      assertAllAnswered(pings(pool, server, 20));
     }
   }
 
@@ -209,7 +210,7 @@ class PoolLimitsTest {
    * connection.
    */
   @Test
-  void whatWaitsTakesTheFirstConnectionThatIsFree() {
+  void waitingRequestTakesFirstFreeConnection() {
     // Of two connections that are being opened, one never says hello.
     try (WireServer server =
             new WireServer(
@@ -217,13 +218,13 @@ class PoolLimitsTest {
         Client pool = server.pool(Kind.EVENT_LOOP, limits(2, 0, 2, TIMEOUT))) {
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 50);
 
-      allAnswered(pings);
+      assertAllAnswered(pings);
     }
   }
 
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
-  void aRequestDoesNotWaitForLongerThanAllowed(Kind kind) {
+  void waitingRequestTimesOut(Kind kind) {
     try (WireServer server =
             new WireServer((connection, command) -> isHello(command) ? ok() : null);
         Client pool = server.pool(kind, limits(1, 0, 2, Duration.ofMillis(200)))) {
@@ -240,7 +241,7 @@ class PoolLimitsTest {
 
   /** Tested only with event loops, because {@link BlockingPool} ignores {@code minSize}. */
   @Test
-  void someAreKeptOpenInAdvance() {
+  void keepsMinimumOfOpenConnections() {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool = server.pool(Kind.EVENT_LOOP, limits(10, 4, 2, TIMEOUT))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
@@ -252,13 +253,13 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void idleConnectionsAreClosed(Kind kind) {
+  void closesIdleConnections(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool =
             server.pool(
                 kind,
                 new WireSettings.PoolLimits(0, 0, 0, TIMEOUT, Duration.ofMillis(100), NEVER))) {
-      allAnswered(pings(pool, server, 5));
+      assertAllAnswered(pings(pool, server, 5));
 
       await().until(() -> server.open() == 0);
       pool.send(server.name(), ping()).block(TIMEOUT);
@@ -267,7 +268,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void oldConnectionsServeNoFurtherRequest(Kind kind) {
+  void closesConnectionsAfterMaximumAge(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         Client pool =
             server.pool(
@@ -287,12 +288,12 @@ class PoolLimitsTest {
 
   /** A reply with the number of its connection. */
   private static BsonDocument numbered(int connection) {
-    return ok().append("connection", new org.bson.BsonInt32(connection));
+    return ok().append("connection", new BsonInt32(connection));
   }
 
   @ParameterizedTest
   @EnumSource
-  void aServerThatShutsDownIsSentNothingOnOldConnections(Kind kind) {
+  void shutdownReplyClosesAllConnections(Kind kind) {
     AtomicInteger shuttingDown = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -301,7 +302,7 @@ class PoolLimitsTest {
                         ? BsonDocument.parse("{ok: 0, code: 91, errmsg: 'shutting down'}")
                         : numbered(connection));
         Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
-      allAnswered(pings(pool, server, 5));
+      assertAllAnswered(pings(pool, server, 5));
       int before = server.accepted();
       int next = connectionOfNextPing(pool, server);
       shuttingDown.set(next);
@@ -322,7 +323,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void otherErrorsOfAServerLeaveItsConnections(Kind kind) {
+  void otherErrorsKeepConnectionsOpen(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
@@ -340,7 +341,7 @@ class PoolLimitsTest {
 
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
-  void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne(Kind kind) {
+  void rejectedConnectionFailsWaitingRequests(Kind kind) {
     AtomicBoolean refusing = new AtomicBoolean();
     try (WireServer server =
             new WireServer(
@@ -376,7 +377,7 @@ class PoolLimitsTest {
    * Otherwise the next requests would wait for a connection of an earlier generation.
    */
   @Test
-  void whatIsBeingOpenedEndsWithTheOthers() {
+  void failedOpeningAbortsOtherOpenings() {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
@@ -392,7 +393,7 @@ class PoolLimitsTest {
 
       await().until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
       await().until(() -> server.open() == 0);
-      allAnswered(pings(pool, server, 2));
+      assertAllAnswered(pings(pool, server, 2));
     }
   }
 }

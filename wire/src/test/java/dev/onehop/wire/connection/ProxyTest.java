@@ -31,7 +31,7 @@ class ProxyTest {
 
   @ParameterizedTest
   @EnumSource
-  void theProxyLooksTheNameUp(Kind kind) {
+  void proxyResolvesHostName(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy(null, false);
         Client pool = pool(kind, server, proxy, null)) {
@@ -39,13 +39,13 @@ class ProxyTest {
       OpMsg answer = pool.send(name, ping()).block(TIMEOUT);
 
       assertThat(answer).isNotNull();
-      assertThat(proxy.asked()).containsExactly(name.toString());
+      assertThat(proxy.requested()).containsExactly(name.toString());
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void theProxyMayWantAPassword(Kind kind) {
+  void authenticatesWithProxy(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy("user:secret", false);
         Client pool = pool(kind, server, proxy, "user");
@@ -59,7 +59,7 @@ class ProxyTest {
 
   @ParameterizedTest
   @EnumSource
-  void aServerThatTheProxyCannotReachIsUnreachable(Kind kind) {
+  void reportsServerThatProxyCannotReach(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy(null, true);
         Client pool = pool(kind, server, proxy, null)) {

@@ -30,7 +30,7 @@ class SharedConnectionsPropertyTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void everyRequestGetsItsOwnAnswerOrAFailure(boolean authenticates) {
+  void everyRequestGetsItsReplyOrFails(boolean authenticates) {
     for (long seed = 1; seed <= RUNS; seed++) {
       try {
         new Run(new Random(seed), authenticates).play();
@@ -65,7 +65,7 @@ class SharedConnectionsPropertyTest {
       }
       settle();
       for (Request request : requests) {
-        assertThat(request.isUnderWay()).as("%s", request).isFalse();
+        assertThat(request.isPending()).as("%s", request).isFalse();
         if (request.answer != null) {
           request.assertAnswered();
         }
@@ -107,7 +107,8 @@ class SharedConnectionsPropertyTest {
         links.reset(new IOException("lost"));
       } else {
         // Sometimes the time is long enough to relieve requests that are stuck.
-        links.later(Duration.ofMillis(random.nextInt(random.nextInt(10) == 0 ? 3_000 : 100)));
+        links.advanceClock(
+            Duration.ofMillis(random.nextInt(random.nextInt(10) == 0 ? 3_000 : 100)));
       }
     }
 
@@ -118,7 +119,7 @@ class SharedConnectionsPropertyTest {
       if (random.nextInt(10) == 0) {
         Set<Request> before = failed();
         boolean others = serving() > 0;
-        links.refused();
+        links.refuseOldest();
         if (others) {
           assertThat(failed()).isEqualTo(before);
         }
@@ -149,7 +150,7 @@ class SharedConnectionsPropertyTest {
     }
 
     private void cancel() {
-      List<Request> underWay = requests.stream().filter(Request::isUnderWay).toList();
+      List<Request> underWay = requests.stream().filter(Request::isPending).toList();
       if (!underWay.isEmpty()) {
         Set<Request> before = failed();
         assertThat(underWay.get(random.nextInt(underWay.size())).cancel()).isTrue();
@@ -187,8 +188,8 @@ class SharedConnectionsPropertyTest {
         while (!links.own.isEmpty()) {
           links.answerOwn();
         }
-        links.later(Duration.ofMillis(1));
-        if (requests.stream().noneMatch(Request::isUnderWay)) {
+        links.advanceClock(Duration.ofMillis(1));
+        if (requests.stream().noneMatch(Request::isPending)) {
           return;
         }
       }

@@ -38,7 +38,7 @@ class SharedConnectionsTest {
   }
 
   /** On each connection, replies to all requests before the first request with this command. */
-  private void answerWhatIsNotBehindA(String command) {
+  private void answerRequestsBefore(String command) {
     for (SimulatedLink link : links.links) {
       while (!link.pending.isEmpty() && !link.pending.peek().command().equals(command)) {
         link.answer();
@@ -47,13 +47,13 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void writesLeaveAConnectionToReads() {
-    links.openAtMost();
+  void writesLeaveOneConnectionForReads() {
+    links.openAllowed();
     List<Request> reads = send("find", 1);
     List<Request> writes = send("update", 20);
     reads.addAll(send("find", 9));
 
-    answerWhatIsNotBehindA("update");
+    answerRequestsBefore("update");
 
     assertAnswered(reads);
     // The writes use all other shared connections.
@@ -66,11 +66,11 @@ class SharedConnectionsTest {
    * Before the first read, writes use all connections. Later reads then get separate connections.
    */
   @Test
-  void writesThatHangOnEveryConnectionHoldUpNoLaterRead() {
-    links.openAtMost();
+  void blockedWritesDoNotDelayLaterReads() {
+    links.openAllowed();
     send("update", 20);
     assertThat(links.open(true)).hasSize(4);
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     List<Request> reads = send("find", 10);
 
     while (!links.own.isEmpty()) {
@@ -81,17 +81,17 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void writesThatTakeLongAreNotInTheWayOfLaterOnes() {
-    links.openAtMost();
+  void slowWriteDoesNotDelayLaterWrites() {
+    links.openAllowed();
     send("update", 1);
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     send("update", 1);
 
     assertThat(links.links).allSatisfy(link -> assertThat(link.pending.size()).isLessThan(2));
   }
 
   @Test
-  void withOneConnectionAWriteHasOneOfItsOwn() {
+  void writeDoesNotUseOnlySharedConnection() {
     links.close();
     links = new SimulatedLinks(1, 64);
     Request write = links.send("update");
@@ -103,10 +103,10 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void noMoreThanAllowedAreInFlight() {
+  void limitsRequestsInFlight() {
     links.close();
     links = new SimulatedLinks(2, 3);
-    links.openAtMost();
+    links.openAllowed();
     List<Request> reads = send("find", 10);
     assertThat(links.links).allSatisfy(link -> assertThat(link.pending).hasSize(3));
 
@@ -117,11 +117,11 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aSlowHeadIsPassedOver() {
-    links.openAtMost();
+  void skipsConnectionWithSlowRequest() {
+    links.openAllowed();
     Request slow = links.send("find");
     SimulatedLink behind = links.open(true).get(0);
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     List<Request> reads = send("find", 30);
 
     assertThat(behind.pending).hasSize(1);
@@ -132,31 +132,31 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void whatIsStuckBehindSlowHeadsGetsAConnectionOfItsOwn() {
-    links.openAtMost();
+  void delayedRequestGetsSeparateConnection() {
+    links.openAllowed();
     send("find", 4);
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     Request stuck = links.send("find");
-    links.later(Duration.ofMillis(900));
+    links.advanceClock(Duration.ofMillis(900));
     assertThat(links.own).isEmpty();
 
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     links.answerOwn();
 
     stuck.assertAnswered();
   }
 
   @Test
-  void whatFindsNoConnectionInTimeFails() {
+  void waitForConnectionTimesOut() {
     links.roomForOwn(0);
-    links.openAtMost();
+    links.openAllowed();
     send("find", 4);
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
     Request stuck = links.send("find");
-    links.later(Duration.ofSeconds(119));
-    assertThat(stuck.isUnderWay()).isTrue();
+    links.advanceClock(Duration.ofSeconds(119));
+    assertThat(stuck.isPending()).isTrue();
 
-    links.later(Duration.ofSeconds(2));
+    links.advanceClock(Duration.ofSeconds(2));
 
     assertThat(stuck.failure)
         .isInstanceOf(PoolWaitException.class)
@@ -164,10 +164,10 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aConnectionThatCannotBeWrittenIsPassedOverUntilItCan() {
+  void skipsConnectionUntilItIsWritable() {
     links.close();
     links = new SimulatedLinks(2, 64);
-    links.openAtMost();
+    links.openAllowed();
     links.links.forEach(link -> link.writable(false));
     Request read = links.send("find");
     assertThat(links.open(true)).isEmpty();
@@ -179,26 +179,26 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aPeerThatTakesNoByteIsGivenUp() {
-    links.openAtMost();
+  void closesConnectionThatAcceptsNoData() {
+    links.openAllowed();
     Request read = links.send("find");
     SimulatedLink stalled = links.open(true).get(0);
     stalled.unsent(1_000);
-    links.later(Duration.ofSeconds(1));
+    links.advanceClock(Duration.ofSeconds(1));
     stalled.unsent(900);
-    links.later(Duration.ofSeconds(29));
-    links.later(Duration.ofSeconds(29));
+    links.advanceClock(Duration.ofSeconds(29));
+    links.advanceClock(Duration.ofSeconds(29));
     assertThat(stalled.isOpen()).isTrue();
 
-    links.later(Duration.ofSeconds(2));
+    links.advanceClock(Duration.ofSeconds(2));
 
     assertThat(stalled.isOpen()).isFalse();
     assertThat(read.failure).hasMessageContaining("has not accepted data for 30 s");
   }
 
   @Test
-  void aCancelledRequestLeavesItsConnectionOpen() {
-    links.openAtMost();
+  void cancellationKeepsConnectionOpen() {
+    links.openAllowed();
     Request cancelled = links.send("find");
     SimulatedLink link = links.open(true).get(0);
 
@@ -211,7 +211,7 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void whatIsCancelledInLineIsNotSent() {
+  void requestCancelledInQueueIsNotSent() {
     Request cancelled = links.send("find");
     assertThat(cancelled.cancel()).isTrue();
     SimulatedLink link = links.opened();
@@ -221,21 +221,21 @@ class SharedConnectionsTest {
 
   /** The server stops the cancelled requests when their connection is closed. */
   @Test
-  void aConnectionThatIsBusyForNothingIsClosed() {
-    links.openAtMost();
+  void closesConnectionWithOnlyCancelledRequests() {
+    links.openAllowed();
     links.send("find").cancel();
     SimulatedLink link = links.open(true).get(0);
-    links.later(Duration.ofMillis(900));
+    links.advanceClock(Duration.ofMillis(900));
     assertThat(link.isOpen()).isTrue();
 
-    links.later(Duration.ofMillis(200));
+    links.advanceClock(Duration.ofMillis(200));
 
     assertThat(link.isOpen()).isFalse();
   }
 
   @Test
-  void aConnectionThatBreaksFailsItsRequestsOnly() {
-    links.openAtMost();
+  void brokenConnectionFailsOnlyItsRequests() {
+    links.openAllowed();
     List<Request> reads = send("find", 8);
     links.links.get(0).abort(new IOException("cut"));
 
@@ -249,8 +249,8 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aServerThatShutsDownGetsNothingMoreOnOldConnections() {
-    links.openAtMost();
+  void shutdownReplyClosesAllConnections() {
+    links.openAllowed();
     Request last = links.send("find");
     links.open(true).get(0).answer(SHUTDOWN_IN_PROGRESS);
     assertThat(last.answer).isEqualTo("code 91");
@@ -262,10 +262,10 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aResetThatInterruptsFailsWhatIsUnderWayAndWhatWaits() {
+  void interruptingResetFailsSentAndWaitingRequests() {
     links.close();
     links = new SimulatedLinks(1, 1);
-    links.openAtMost();
+    links.openAllowed();
     List<Request> reads = send("find", 3);
 
     links.reset(new IOException("lost"));
@@ -274,7 +274,7 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aConnectionThatIsBeingOpenedWhenTheServerIsLostIsNotUsed() {
+  void connectionOpenedBeforeResetIsNotUsed() {
     Request read = links.send("find");
     links.clear(links.generation());
     assertThat(links.opened().isOpen()).isFalse();
@@ -284,8 +284,8 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void closingLetsWhatIsUnderWayEnd() {
-    links.openAtMost();
+  void pendingRequestsCompleteAfterClose() {
+    links.openAllowed();
     Request read = links.send("find");
     links.shared.close();
     Request late = links.send("find");
@@ -301,9 +301,9 @@ class SharedConnectionsTest {
    * connection get their replies.
    */
   @Test
-  void whatIsRefusedUntilAuthenticatedAnewIsSentElsewhere() {
+  void reauthenticationErrorMovesRequestToAnotherConnection() {
     links.authenticate();
-    links.openAtMost();
+    links.openAllowed();
     List<Request> reads = send("find", 8);
     SimulatedLink old = links.links.get(0);
 
@@ -319,9 +319,9 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void whatWasRefusedAndCancelledIsNotSentAgain() {
+  void cancelledRequestIsNotSentAgain() {
     links.authenticate();
-    links.openAtMost();
+    links.openAllowed();
     Request read = links.send("find");
     SimulatedLink old = links.open(true).get(0);
     read.cancel();
@@ -332,11 +332,11 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aServerThatTakesNoMoreIsAskedAgainLater() {
+  void retriesRefusedConnectionLater() {
     links.send("find");
     links.opened();
     List<Request> reads = send("find", 3);
-    links.refused();
+    links.refuseOldest();
     reads.addAll(send("find", 3));
     assertThat(links.opening).isEmpty();
 
@@ -348,9 +348,9 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aServerThatCannotBeReachedFailsWhatWaits() {
+  void refusedConnectionFailsWaitingRequests() {
     Request read = links.send("find");
-    links.refused();
+    links.refuseOldest();
     assertThat(read.failure).hasMessage("refused");
 
     Request next = links.send("find");
@@ -359,9 +359,9 @@ class SharedConnectionsTest {
   }
 
   @Test
-  void aConnectionThatIsOldEnoughIsReplaced() {
-    links.openAtMost();
-    links.later(Duration.ofMinutes(31));
+  void replacesOldConnections() {
+    links.openAllowed();
+    links.advanceClock(Duration.ofMinutes(31));
     assertThat(links.links).noneMatch(SimulatedLink::isOpen);
 
     Request read = links.send("find");

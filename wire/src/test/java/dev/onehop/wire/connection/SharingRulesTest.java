@@ -43,7 +43,7 @@ class SharingRulesTest {
         "{find: 'c', filter: {_id: 1}, readConcern: {level: 'majority'}}",
         "{ping: 1}"
       })
-  void shortCommandsShare(String command) {
+  void shortCommandsShareConnections(String command) {
     assertThat(use(command)).isNotEqualTo(Use.OWN);
   }
 
@@ -73,7 +73,7 @@ class SharingRulesTest {
         "{createIndexes: 'c', indexes: []}",
         "{someCommandOfTheFuture: 1}"
       })
-  void whatMayTakeLongDoesNotShare(String command) {
+  void longCommandsDoNotShare(String command) {
     assertThat(use(command)).isEqualTo(Use.OWN);
   }
 
@@ -88,7 +88,7 @@ class SharingRulesTest {
         "{find: 'c', filter: {x: 1}, limit: 1, maxTimeMS: 1000}",
         "{find: 'c', filter: {_id: 1}, readConcern: {afterClusterTime: {$timestamp: {t: 1, i: 1}}}}"
       })
-  void whatMayWaitForOthersSharesWithItsLike(String command) {
+  void commandsThatMayWaitShareSeparately(String command) {
     assertThat(use(command)).isEqualTo(Use.MAY_WAIT);
   }
 
@@ -102,12 +102,12 @@ class SharingRulesTest {
         "{killCursors: 'c', cursors: [1]}",
         "{ping: 1}"
       })
-  void whatWaitsForNothingComesBehindNothingThatDoes(String command) {
+  void commandsThatNeverWaitAreQuick(String command) {
     assertThat(use(command)).isEqualTo(Use.QUICK);
   }
 
   @Test
-  void statementsInADocumentSequenceAreLookedInto() {
+  void readsStatementsInDocumentSequence() {
     OpMsg update = OpMsg.command(BsonDocument.parse("{update: 'c'}"));
 
     assertThat(use(update.withSequences(sequence("updates", "{q: {_id: 1}, u: {a: 1}}"))))
@@ -125,7 +125,7 @@ class SharingRulesTest {
   }
 
   @Test
-  void aLargeRequestDoesNotShare() {
+  void largeRequestDoesNotShare() {
     BsonDocument insert = BsonDocument.parse("{insert: 'c', documents: []}");
     String padding = "x".repeat(256 * 1024);
 
@@ -134,7 +134,7 @@ class SharingRulesTest {
   }
 
   @Test
-  void aStreamOfRepliesDoesNotShare() {
+  void exhaustCommandDoesNotShare() {
     OpMsg ping = OpMsg.command(BsonDocument.parse("{ping: 1}"));
     OpMsg exhaust = new OpMsg(1, 0, CommandHead.EXHAUST_ALLOWED, ping.body(), ping.sequences());
 
@@ -142,7 +142,7 @@ class SharingRulesTest {
   }
 
   @Test
-  void aRequestWithoutAReplyDoesNotShare() {
+  void requestWithoutReplyDoesNotShare() {
     OpMsg insert = OpMsg.command(BsonDocument.parse("{insert: 'c', documents: [{_id: 1}]}"));
 
     assertThat(use(new OpMsg(1, 0, OpMsg.MORE_TO_COME, insert.body(), insert.sequences())))
@@ -150,7 +150,7 @@ class SharingRulesTest {
   }
 
   @Test
-  void whatCannotBeReadDoesNotShare() {
+  void unreadableMessageDoesNotShare() {
     ByteBuf message = encode(OpMsg.command(BsonDocument.parse("{ping: 1}")));
     for (int cut = 17; cut < message.readableBytes(); cut++) {
       ByteBuf part = message.copy(0, cut);

@@ -96,12 +96,12 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     }
   }
 
-  void refused() {
+  void refuseOldest() {
     opening.remove().tryEmitError(new IOException("refused"));
   }
 
   /** Opens as many connections as are allowed. */
-  void openAtMost() {
+  void openAllowed() {
     List<Request> requests = new ArrayList<>();
     for (int n = 0; n < 20; n++) {
       requests.add(send("ping"));
@@ -128,7 +128,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     }
   }
 
-  void later(Duration time) {
+  void advanceClock(Duration time) {
     now += time.toNanos();
     shared.sweep();
   }
@@ -168,7 +168,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
       this.command = command;
     }
 
-    boolean isUnderWay() {
+    boolean isPending() {
       return answer == null && failure == null && !cancelled;
     }
 
@@ -185,7 +185,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
 
     @Override
     public void replied(ByteBuf message) {
-      once();
+      assertPending();
       BsonDocument body = OpMsg.decode(message.duplicate()).body();
       answer =
           body.containsKey("tag")
@@ -200,12 +200,12 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
 
     @Override
     public void failed(Throwable cause) {
-      once();
+      assertPending();
       failure = cause;
     }
 
-    private void once() {
-      if (!isUnderWay()) {
+    private void assertPending() {
+      if (!isPending()) {
         throw new AssertionError(this + " ends twice");
       }
     }

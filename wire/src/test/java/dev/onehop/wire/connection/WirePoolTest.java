@@ -52,7 +52,7 @@ class WirePoolTest {
   }
 
   @Test
-  void aServerThatNeverSaysHelloKeepsNoConnectionForEver() {
+  void handshakeTimeoutReleasesConnection() {
     try (ScriptedPeer silent = silent();
         WirePool pool = pool(1, Duration.ofMillis(200))) {
       for (int i = 0; i < 3; i++) {
@@ -65,12 +65,12 @@ class WirePoolTest {
   }
 
   @Test
-  void anAnswerThatIsNoMessageIsAnError() {
-    assertUnreadable(ScriptedPeer.withHello(WirePoolTest::answerOddly));
+  void reportsUnreadableReply() {
+    assertUnreadable(ScriptedPeer.withHello(WirePoolTest::replyWithUnknownOpCode));
   }
 
   @Test
-  void aHelloThatIsAnsweredByNoMessageIsAnError() {
+  void reportsUnreadableReplyToHello() {
     assertUnreadable(
         ScriptedPeer.raw(
             new ChannelInitializer<>() {
@@ -84,14 +84,14 @@ class WirePoolTest {
                           @Override
                           protected void channelRead0(
                               ChannelHandlerContext context, ByteBuf frame) {
-                            answerOddly(OpMsg.decode(frame), context);
+                            replyWithUnknownOpCode(OpMsg.decode(frame), context);
                           }
                         });
               }
             }));
   }
 
-  private static void answerOddly(OpMsg request, ChannelHandlerContext context) {
+  private static void replyWithUnknownOpCode(OpMsg request, ChannelHandlerContext context) {
     ByteBuf reply = encodedAnswer(request);
     reply.setIntLE(12, 4711); // The op code.
     context.writeAndFlush(reply);
@@ -104,9 +104,9 @@ class WirePoolTest {
   }
 
   private void assertUnreadable(ScriptedPeer peer) {
-    try (ScriptedPeer odd = peer;
+    try (ScriptedPeer server = peer;
         WirePool pool = pool(1, TIMEOUT)) {
-      assertThatThrownBy(() -> pool.send(address(odd), PING).block(TIMEOUT))
+      assertThatThrownBy(() -> pool.send(address(server), PING).block(TIMEOUT))
           .hasMessageContaining("unreadable reply")
           .rootCause()
           .hasMessageContaining("op code 4711");
@@ -114,7 +114,7 @@ class WirePoolTest {
   }
 
   @Test
-  void whoMayWaitForEverIsNotSweptAway() {
+  void unlimitedWaitDoesNotTimeOut() {
     try (ScriptedPeer silent = silent()) {
       EventLoopServerPool pool = pool(silent, Duration.ofMillis(-1));
       Outcomes first = new Outcomes();
@@ -135,7 +135,7 @@ class WirePoolTest {
    * resources that the outcome needs.
    */
   @Test
-  void whatIsCancelledInTimeIsToldNothing() {
+  void cancelledRequestHasNoOutcome() {
     try (ScriptedPeer silent = silent()) {
       EventLoopServerPool pool = pool(silent, TIMEOUT);
       Outcomes outcome = new Outcomes();
@@ -157,7 +157,7 @@ class WirePoolTest {
    * connection.
    */
   @Test
-  void anEventOfAClosedConnectionIsNotTakenForAnothers() throws InterruptedException {
+  void eventOfClosedConnectionDoesNotAffectNewConnection() throws InterruptedException {
     BlockingQueue<Runnable> answers = new LinkedBlockingQueue<>();
     AtomicBoolean holding = new AtomicBoolean(true);
     try (ScriptedPeer peer =
@@ -211,7 +211,7 @@ class WirePoolTest {
 
   /** On a connection of another event loop, a request would change threads twice. */
   @Test
-  void aRequestGetsAConnectionOfItsOwnEventLoop() throws Exception {
+  void requestUsesConnectionOfItsEventLoop() throws Exception {
     try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
         WirePool pool = new WirePool(server.group, settings(2, TIMEOUT, TIMEOUT))) {
       EventLoop first = server.group.next();
@@ -228,7 +228,7 @@ class WirePoolTest {
   }
 
   @Test
-  void aConnectionOfAnotherEventLoopDoesWhereThereMayBeNoMore() throws Exception {
+  void fullPoolUsesConnectionOfAnotherEventLoop() throws Exception {
     try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
         WirePool pool = new WirePool(server.group, settings(1, TIMEOUT, TIMEOUT))) {
       EventLoop first = server.group.next();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class WireSettingsTest {
 
   @Test
-  void aServerIsReachedByItsAddressUnlessAnotherWayIsKnown() {
+  void mappedAddressOverridesServerAddress() {
     InetSocketAddress listens = new InetSocketAddress(InetAddress.getLoopbackAddress(), 17018);
     WireSettings settings =
         WireSettings.plain(

@@ -34,7 +34,7 @@ class DriverSocketsTest {
   }
 
   @Test
-  void limitsOfThePool() {
+  void readsPoolLimits() {
     assertThat(
             of("maxPoolSize=7&maxConnecting=3&minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13")
                 .pool())
@@ -44,7 +44,7 @@ class DriverSocketsTest {
   }
 
   @Test
-  void compressorsWithTheirLevels() {
+  void readsCompressorsWithLevels() {
     WireSettings settings = of("compressors=zstd,zlib,snappy&zlibCompressionLevel=4");
 
     assertThat(settings.compressors())
@@ -54,7 +54,7 @@ class DriverSocketsTest {
   }
 
   @Test
-  void theProxyAndTheTimeToConnect() {
+  void readsProxyAndConnectTimeout() {
     WireSettings.Sockets sockets =
         of("connectTimeoutMS=14&proxyHost=p&proxyUsername=u&proxyPassword=w").sockets();
 
@@ -64,7 +64,7 @@ class DriverSocketsTest {
   }
 
   @Test
-  void theApplicationAndTheDriverAreNamedBesideUs() {
+  void helloNamesApplicationDriverAndOneHop() {
     BsonDocument client = of("appName=shop").handshake().client();
 
     assertThat(client.getDocument("application")).isEqualTo(BsonDocument.parse("{name: 'shop'}"));

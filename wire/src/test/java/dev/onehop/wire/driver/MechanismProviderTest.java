@@ -21,12 +21,12 @@ class MechanismProviderTest {
   private final ClassLoader own = Thread.currentThread().getContextClassLoader();
 
   @AfterEach
-  void asBefore() {
+  void restoreClassLoader() {
     Thread.currentThread().setContextClassLoader(own);
   }
 
   @Test
-  void whatIsAbsentIsNamed() {
+  void namesMissingArtifact() {
     assertThatThrownBy(() -> DriverSockets.mechanism(AWS))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("MONGODB-AWS needs dev.onehop:onehop-auth, and the class path has none");
@@ -37,7 +37,7 @@ class MechanismProviderTest {
    * found by an application's class loader.
    */
   @Test
-  void theApplicationsClassLoaderIsAsked(@TempDir Path folder) throws IOException {
+  void usesContextClassLoader(@TempDir Path folder) throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));
     Files.writeString(services.resolve(MechanismProvider.class.getName()), Own.class.getName());
 

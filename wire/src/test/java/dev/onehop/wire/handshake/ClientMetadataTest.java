@@ -27,7 +27,7 @@ class ClientMetadataTest {
   }
 
   @Test
-  void ourNameStandsBesideTheDrivers() {
+  void namesOneHopAfterDriver() {
     BsonDocument client = metadata("shop", "mongo-java-driver", Map.of());
 
     assertThat(client.getDocument("application"))
@@ -42,12 +42,12 @@ class ClientMetadataTest {
   }
 
   @Test
-  void theVersionIsTheBuilds() {
+  void hasVersionOfBuild() {
     assertThat(ClientMetadata.version()).matches("\\d+\\.\\d+\\.\\d+.*");
   }
 
   @Test
-  void theEnvironmentIsNamed() {
+  void detectsEnvironment() {
     assertThat(metadata(null, null, LAMBDA).getDocument("env"))
         .isEqualTo(
             BsonDocument.parse("{name: 'aws.lambda', memory_mb: 1024, region: 'us-east-2'}"));
@@ -80,7 +80,7 @@ class ClientMetadataTest {
    * environment, then other fields.
    */
   @Test
-  void whatIsTooMuchIsLeftOutInOrder() {
+  void omitsFieldsInOrderIfTooLong() {
     int room = 512 - bytes(metadata("", "d", LAMBDA));
     assertThat(bytes(metadata("x".repeat(room), "d", LAMBDA))).isEqualTo(512);
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.ongres.scram.common.ScramMechanism;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ class HandshakeTest {
   private final ScriptedConnection connection = new ScriptedConnection();
 
   @Test
-  void helloTellsTheClientAndItsCompressors() {
+  void helloSendsMetadataAndCompressors() {
     connection.then("{ok: 1, compression: ['zlib']}");
     BsonDocument reply =
         new Handshake(
@@ -39,7 +40,7 @@ class HandshakeTest {
   }
 
   @Test
-  void aRefusedHelloIsAnError() {
+  void reportsFailedHello() {
     connection.then("{ok: 0, errmsg: 'go away'}");
     Handshake handshake =
         new Handshake(new HandshakeSettings(METADATA, List.of(), null), "h", connection);
@@ -61,7 +62,7 @@ class HandshakeTest {
   }
 
   @Test
-  void scramBeginsWithinHello() {
+  void scramStartsInHello() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);
     speculating(server).then(server::end);
 
@@ -77,7 +78,7 @@ class HandshakeTest {
   }
 
   @Test
-  void scramTakesTheMechanismThatTheUserHas() {
+  void scramUsesMechanismOfUser() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_1, DIGESTED);
     connection
         .then("{ok: 1, saslSupportedMechs: ['SCRAM-SHA-1']}")
@@ -92,7 +93,7 @@ class HandshakeTest {
   }
 
   @Test
-  void scramByNameAsksForNoOther() {
+  void explicitScramMechanismIsNotNegotiated() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_1, DIGESTED);
     speculating(server).then(server::end);
 
@@ -102,10 +103,10 @@ class HandshakeTest {
   }
 
   @Test
-  void anEmptyExchangeThatTheServerWantsIsMade() {
+  void sendsEmptyExchangeIfServerRequiresIt() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);
     speculating(server)
-        .then(step -> server.end(step).append("done", org.bson.BsonBoolean.FALSE))
+        .then(step -> server.end(step).append("done", BsonBoolean.FALSE))
         .thenPayload(true, new byte[0]);
 
     connection.run(scram(null));
@@ -114,7 +115,7 @@ class HandshakeTest {
   }
 
   @Test
-  void aWrongPasswordIsRefusedByTheServer() {
+  void reportsWrongPassword() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, "other".toCharArray());
     speculating(server).then(server::end);
 
@@ -124,7 +125,7 @@ class HandshakeTest {
   }
 
   @Test
-  void aServerThatDoesNotKnowThePasswordIsRefused() {
+  void rejectsInvalidServerSignature() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);
     speculating(server)
         .thenPayload(
@@ -136,7 +137,7 @@ class HandshakeTest {
 
   /** A server that ends the conversation early has not proved that it has the password. */
   @Test
-  void aServerThatEndsTheConversationEarlyIsRefused() {
+  void rejectsEarlyEndOfConversation() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);
     connection.then(
         hello ->
@@ -145,7 +146,7 @@ class HandshakeTest {
                     "speculativeAuthenticate",
                     server
                         .begin(hello.getDocument("speculativeAuthenticate"))
-                        .append("done", org.bson.BsonBoolean.TRUE)));
+                        .append("done", BsonBoolean.TRUE)));
 
     assertThatThrownBy(() -> connection.run(scram(null)))
         .isInstanceOf(AuthenticationFailure.class)
@@ -153,7 +154,7 @@ class HandshakeTest {
   }
 
   @Test
-  void scramAuthenticatesAgainByTheMechanismItHad() {
+  void reauthenticatesWithSameScramMechanism() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_1, DIGESTED);
     connection
         .then("{ok: 1, saslSupportedMechs: ['SCRAM-SHA-1']}")
@@ -168,7 +169,7 @@ class HandshakeTest {
   }
 
   @Test
-  void x509IsDoneWithHello() {
+  void x509AuthenticatesInHello() {
     connection.then("{ok: 1, speculativeAuthenticate: {dbname: '$external'}}");
 
     connection.run(Mechanism.x509("CN=it"));
@@ -181,7 +182,7 @@ class HandshakeTest {
   }
 
   @Test
-  void x509IsAskedForWhereHelloDoesNotDoIt() {
+  void x509UsesSeparateCommandWithoutSpeculation() {
     connection.then("{ok: 1}").then("{ok: 1}").then("{ok: 1}");
 
     connection.run(Mechanism.x509(null)).again().block(TIMEOUT);
@@ -205,7 +206,7 @@ class HandshakeTest {
   }
 
   @Test
-  void plainHasNoMoreToSay() {
+  void plainRejectsUnexpectedChallenge() {
     connection.then("{ok: 1}").thenPayload(false, new byte[0]);
 
     assertThatThrownBy(() -> connection.run(Mechanism.plain("user", "$external", PASSWORD)))

@@ -23,7 +23,7 @@ class ScramConversationTest {
   }
 
   @Test
-  void sha256AsInTheStandard() throws ScramException {
+  void sha256MatchesExampleOfRfc() throws ScramException {
     // The second conversation uses the cached keys.
     for (int i = 0; i < 2; i++) {
       ScramConversation conversation = conversation("pencil");
@@ -38,7 +38,7 @@ class ScramConversationTest {
   }
 
   @Test
-  void sha1WithTheDigestedPassword() throws ScramException {
+  void sha1MatchesExampleOfSpecification() throws ScramException {
     ScramConversation conversation =
         new ScramConversation(
             new UserCredential("user", "admin", "pencil".toCharArray()),
@@ -56,7 +56,7 @@ class ScramConversationTest {
   }
 
   @Test
-  void aServerThatDoesNotKnowThePasswordIsRefused() throws ScramException {
+  void rejectsInvalidServerSignature() throws ScramException {
     ScramConversation conversation = conversation("pencil");
     conversation.firstMessage();
     conversation.finalMessage(ANSWER);

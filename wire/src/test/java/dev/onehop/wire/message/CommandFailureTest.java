@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class CommandFailureTest {
   @Test
-  void aServersErrorKeepsAllFieldsOfItsReply() {
+  void serverErrorKeepsAllFields() {
     BsonDocument reply =
         BsonDocument.parse(
             "{ok: 0, code: 462, codeName: 'IngressRequestRateLimitExceeded', errmsg: 'too much',"
@@ -21,7 +21,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void whatWasNotSentMayBeSentAgainAndIsResumed() {
+  void unsentCommandIsRetryableAndResumable() {
     assertThat(labels(new NotSentException("connection refused"), false))
         .containsExactly("SystemOverloadedError", "RetryableError", "ResumableChangeStreamError");
     assertThat(labels(new NotSentException("connection refused"), true))
@@ -29,13 +29,13 @@ class CommandFailureTest {
   }
 
   @Test
-  void whatMayHaveBeenWrittenIsRetriedByItsNumberOnly() {
+  void connectionErrorIsRetryableOnlyForRetryableWrites() {
     assertThat(labels(new IOException("reset"), true)).containsExactly("RetryableWriteError");
     assertThat(labels(new IOException("reset"), false)).isEmpty();
   }
 
   @Test
-  void aProtocolErrorSaysWhatIsWrong() {
+  void protocolErrorHasMessageAndCode() {
     assertThat(CommandFailure.toReply(new ProtocolException("no answer"), true))
         .isEqualTo(
             BsonDocument.parse(

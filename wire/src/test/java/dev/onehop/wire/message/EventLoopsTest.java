@@ -20,7 +20,7 @@ class EventLoopsTest {
    * only after the last connection.
    */
   @Test
-  void theyEndAfterTheirLastConnection() throws InterruptedException {
+  void eventLoopsTerminateAfterLastConnection() throws InterruptedException {
     try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {
       EventLoopGroup group = EventLoops.newGroup("ending", 2);
       Channel before = connect(group, server);

@@ -30,7 +30,7 @@ class OpMsgTest {
                       RawBsonDocument.parse("{_id: 2, a: 'x'}")))));
 
   @Test
-  void whatWasEncodedIsDecodedAgain() {
+  void decodesEncodedMessage() {
     OpMsg decoded = OpMsg.decode(encoded(INSERT));
 
     assertThat(decoded).isEqualTo(INSERT);
@@ -40,7 +40,7 @@ class OpMsgTest {
   }
 
   @Test
-  void documentsAreFoundInTheBodyToo() {
+  void findsDocumentsInBody() {
     OpMsg inBody =
         OpMsg.command(BsonDocument.parse("{insert: 'c', documents: [{_id: 1}, {_id: 2}]}"));
 
@@ -51,7 +51,7 @@ class OpMsgTest {
   }
 
   @Test
-  void fieldsAreAddedBehindTheOthers() {
+  void appendsFieldsToBody() {
     BsonDocument added = INSERT.withFields(new BsonDocument("x", new BsonInt32(1))).body();
 
     assertThat(added).isEqualTo(BsonDocument.parse("{insert: 'c', $db: 'd', ordered: true, x: 1}"));
@@ -60,7 +60,7 @@ class OpMsgTest {
   }
 
   @Test
-  void checksumIsPassedOver() {
+  void ignoresChecksum() {
     ByteBuf frame = encoded(INSERT);
     frame.setIntLE(16, OpMsg.CHECKSUM_PRESENT).writeIntLE(0x12345678);
     frame.setIntLE(0, frame.readableBytes());
@@ -69,7 +69,7 @@ class OpMsgTest {
   }
 
   @Test
-  void requestThatWantsNoReplyIsRecognised() {
+  void detectsRequestWithoutReply() {
     OpMsg silent = new OpMsg(1, 0, OpMsg.MORE_TO_COME, BODY, List.of());
 
     assertThat(OpMsg.decode(encoded(silent)).expectsReply()).isFalse();
@@ -77,7 +77,7 @@ class OpMsgTest {
   }
 
   @Test
-  void otherOpCodesAreNamed() {
+  void rejectsOtherOpCodes() {
     ByteBuf frame = encoded(INSERT);
     frame.setIntLE(12, 2004);
 
@@ -87,7 +87,7 @@ class OpMsgTest {
   }
 
   @Test
-  void messageWithoutBodyIsRefused() {
+  void rejectsMessageWithoutBody() {
     ByteBuf frame = Unpooled.buffer();
     frame.writeIntLE(0).writeIntLE(1).writeIntLE(0).writeIntLE(OpMsg.OP_MSG).writeIntLE(0);
     frame.writeByte(1).writeIntLE(6).writeByte('d').writeByte(0);
@@ -99,7 +99,7 @@ class OpMsgTest {
   }
 
   @Test
-  void damagedFramesEndInTheNamedException() {
+  void damagedFramesThrowOnlyProtocolException() {
     Random random = new Random(42);
     for (int round = 0; round < 20_000; round++) {
       ByteBuf frame = encoded(INSERT);
@@ -117,7 +117,7 @@ class OpMsgTest {
   }
 
   @Test
-  void replyNamesTheRequest() {
+  void replyHasIdOfRequest() {
     OpMsg reply = INSERT.reply(99, new BsonDocument("s", new BsonString("x")));
 
     assertThat(reply.requestId()).isEqualTo(99);

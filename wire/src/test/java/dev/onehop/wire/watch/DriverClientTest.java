@@ -14,7 +14,7 @@ class DriverClientTest {
   }
 
   @Test
-  void theCallersOwnMarkIsLeft() {
+  void keepsLoggingContextOfCaller() {
     MDC.put("onehop", "mine");
     DriverClient.connect(MongoClientSettings.builder().build()).close();
     assertThat(MDC.get("onehop")).isEqualTo("mine");

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 /** The settings of OneHop's own clients that come from the application's settings. */
 class InternalSettingsTest {
   @Test
-  void takeHowServersAreReachedAndNothingThatIsForTheApplicationsOperations() {
-    MongoClientSettings asked =
+  void copiesOnlyConnectionSettings() {
+    MongoClientSettings application =
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://me:secret@m0,m1/?tls=true"))
             .applicationName("orders")
@@ -30,14 +30,14 @@ class InternalSettingsTest {
                     .build())
             .build();
 
-    MongoClientSettings own = InternalSettings.of(asked);
+    MongoClientSettings own = InternalSettings.of(application);
 
     assertThat(own.getClusterSettings().getHosts())
-        .isEqualTo(asked.getClusterSettings().getHosts());
-    assertThat(own.getCredential()).isEqualTo(asked.getCredential());
-    assertThat(own.getSslSettings()).isEqualTo(asked.getSslSettings());
+        .isEqualTo(application.getClusterSettings().getHosts());
+    assertThat(own.getCredential()).isEqualTo(application.getCredential());
+    assertThat(own.getSslSettings()).isEqualTo(application.getSslSettings());
     assertThat(own.getApplicationName()).isEqualTo("orders");
-    assertThat(own.getServerApi()).isEqualTo(asked.getServerApi());
+    assertThat(own.getServerApi()).isEqualTo(application.getServerApi());
     assertThat(own.getCommandListeners()).isEmpty();
     assertThat(own.getTimeout(TimeUnit.MILLISECONDS)).isNull();
     assertThat(own.getAutoEncryptionSettings()).isNull();

@@ -37,7 +37,7 @@ class PreferredZonesTest {
     "'[::1]:6', 3",
     "c1:1, 2"
   })
-  void aServerHasThePlaceOfItsZone(String server, int rank) {
+  void ranksServerByZone(String server, int rank) {
     assertThat(zones.rank(new ServerAddress(server))).isEqualTo(rank);
   }
 
@@ -67,14 +67,14 @@ class PreferredZonesTest {
         "a=h1,b=h1 -> host h1 is given twice",
         "a=h1,a=h2 -> zone a is given twice"
       })
-  void whatMakesNoSenseIsRefusedWithTheReason(String text, String why) {
+  void rejectsInvalidZonesWithReason(String text, String why) {
     assertThatThrownBy(() -> PreferredZones.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(why);
   }
 
   @Test
-  void allGoesToTheFirstZoneThatLives() {
+  void choosesFirstAvailableZone() {
     ServerDescription near = up("c1");
     ServerDescription other = up("z");
     assertThat(zones.first(List.of(other, near, up("a1"), up("a2"))))
@@ -87,7 +87,7 @@ class PreferredZonesTest {
   }
 
   @Test
-  void aNewClientWaitsForABetterZonesFirstAnswer() {
+  void newClientWaitsForServersOfBetterZone() {
     ServerDescription known = up("c1");
     ServerDescription silent = unknown("a1", null);
     assertThat(zones.first(List.of(known), cluster(silent, known), NEW)).isEmpty();
@@ -106,7 +106,7 @@ class PreferredZonesTest {
     "primaryPreferred, false",
     "primary, false"
   })
-  void someReadsAreOfAnyMember(String mode, boolean any) {
+  void readPreferenceMayAllowAnyMember(String mode, boolean any) {
     assertThat(PreferredZones.isOfAnyMember(BsonDocument.parse("{mode: '" + mode + "'}")))
         .isEqualTo(any);
     assertThat(PreferredZones.isOfAnyMember(null)).isFalse();

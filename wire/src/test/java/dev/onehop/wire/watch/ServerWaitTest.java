@@ -23,7 +23,7 @@ class ServerWaitTest {
   private final AtomicInteger choices = new AtomicInteger();
 
   @Test
-  void whatIsThereIsNotWaitedFor() {
+  void returnsAvailableServerAtOnce() {
     server.set("a");
 
     assertThat(until(new ServerWait(Duration.ofSeconds(30)))).isCompletedWithValue("a");
@@ -31,7 +31,7 @@ class ServerWaitTest {
   }
 
   @Test
-  void aChangeIsNoticedBeforeTheNextCheck() {
+  void noticesChangeBeforeNextCheck() {
     ServerWait wait = new ServerWait(Duration.ofSeconds(30));
     CompletableFuture<String> chosen = until(wait);
     await().until(() -> choices.get() >= 2);
@@ -44,7 +44,7 @@ class ServerWaitTest {
   }
 
   @Test
-  void serversAreCheckedAndLookedAtMeanwhile() {
+  void checksServersWhileWaiting() {
     CompletableFuture<String> chosen = until(new ServerWait(Duration.ofSeconds(-1)));
     await().untilAsserted(() -> assertThat(checks).hasValueGreaterThan(1));
     assertThat(chosen).isNotDone();
@@ -58,14 +58,14 @@ class ServerWaitTest {
   }
 
   @Test
-  void afterItsTimeItFails() {
+  void failsAfterTimeout() {
     CompletableFuture<String> chosen = until(new ServerWait(Duration.ofMillis(50)));
 
     assertThatThrownBy(() -> chosen.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("none");
   }
 
   @Test
-  void oneOfTheNearestIsChosen() {
+  void choosesOneOfNearestServers() {
     List<ServerDescription> servers = List.of(at("a", 10), at("b", 24), at("c", 26), at("d", 90));
     Set<String> chosen = new HashSet<>();
     for (int i = 0; i < 1_000; i++) {

@@ -23,7 +23,7 @@ class AffinityRulesTest {
   private final AffinityRules rules = new AffinityRules(Map.of());
 
   @Test
-  void mongosOnAHostOfTheShardStandsBesideIt() {
+  void mongosOnHostOfShardIsBesideShard() {
     Affinity affinity =
         choose(
             List.of(shard("s0", "s0/or1:27018,or2:27018"), shard("s1", "s1/ca1:27018")),
@@ -37,7 +37,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void onlyTheHostOfThePrimaryCountsOnceItIsKnown() {
+  void usesOnlyHostOfKnownPrimary() {
     ClusterMembers members =
         members(
             List.of(shard("s0", "s0/or1:27018,or2:27018")),
@@ -59,7 +59,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void noPrimaryNeedsToBeWatchedWhereItMakesNoDifference() {
+  void needsPrimaryOnlyIfHostsAreAmbiguous() {
     assertThat(
             rules.undecidedByMembers(
                 members(
@@ -71,7 +71,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void mongosThatStoppedPingingIsLeftOut() {
+  void ignoresMongosWithOldPing() {
     Affinity affinity =
         choose(
             List.of(shard("s0", "s0/or1:27018")),
@@ -81,7 +81,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void agesAreToldByTheNewestPingNotByOurClock() {
+  void comparesPingsWithNewestPing() {
     Affinity affinity =
         choose(
             List.of(shard("s0", "s0/or1:27018")),
@@ -93,12 +93,12 @@ class AffinityRulesTest {
   }
 
   @Test
-  void anEmptyClusterIsFine() {
+  void acceptsEmptyCluster() {
     assertThat(choose(List.of(), List.of())).isEqualTo(Affinity.EMPTY);
   }
 
   @Test
-  void namesAreMappedBeforeHostsAreCompared() {
+  void mapsNamesBeforeComparingHosts() {
     Map<String, String> nat =
         Map.of(
             "mongos-0.internal:27017", "gate.example:30001",
@@ -125,7 +125,7 @@ class AffinityRulesTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void behindOneNameTheClustersOwnNamesAreCompared(boolean membersToo) {
+  void comparesInternalNamesBehindSharedName(boolean membersToo) {
     Map<String, String> link =
         Map.of(
             "h1.internal:27017",
@@ -159,7 +159,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void theApplicationsWordGoesBeforeNames() {
+  void configuredRoutersOverrideNames() {
     Affinity affinity =
         new AffinityRules(Map.of("s0", List.of(name("elsewhere:27017"))))
             .apply(
@@ -174,7 +174,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void mongosOfAnotherClusterIsLeftOut() {
+  void ignoresMongosOfAnotherCluster() {
     Affinity affinity =
         rules.apply(
             members(
@@ -190,7 +190,7 @@ class AffinityRulesTest {
 
   /** No host names match, so round trips decide. They are from the topology us-2014. */
   @Test
-  void measuredRoundTripsFindTheMongosAtTheFarEnd() {
+  void measuredRoundTripsFindMongosNearShard() {
     Affinity affinity =
         measured(
             Affinity.EMPTY,
@@ -203,7 +203,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void withNoneBesideItTheShortestWayIsTaken() {
+  void usesShortestPathWithoutNearMongos() {
     Affinity affinity = measured(Affinity.EMPTY, way("nl", 7, 24), way("fr", 10, 32));
 
     assertThat(affinity.ofShard("s0"))
@@ -212,7 +212,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void jitterDoesNotChangeTheChoice() {
+  void jitterDoesNotChangeChoice() {
     Affinity first = measured(Affinity.EMPTY, way("a", 60, 0.5), way("b", 60, 4));
     assertThat(first.besideShard("s0")).containsExactly(name("a:27017"));
 
@@ -223,7 +223,7 @@ class AffinityRulesTest {
   }
 
   @Test
-  void manyMeasuredMongosesAreBoundedPerShard() {
+  void limitsMeasuredMongosesPerShard() {
     Affinity affinity =
         measured(
             Affinity.EMPTY,

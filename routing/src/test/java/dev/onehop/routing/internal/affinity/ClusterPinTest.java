@@ -23,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 import org.bson.BsonDocument;
 import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
@@ -41,10 +42,10 @@ class ClusterPinTest {
       new CapturedLog(ClusterPin.class.getName(), "is a mongos of another cluster");
 
   private final Map<ServerAddress, Mono<Identity>> answers = new ConcurrentHashMap<>();
-  private final List<ServerAddress> asked = new CopyOnWriteArrayList<>();
+  private final List<ServerAddress> probed = new CopyOnWriteArrayList<>();
 
   @Test
-  void theOrderOfTheUriDecidesNotTheSpeedOfTheAnswers() {
+  void firstSeedOfUriDecidesCluster() {
     answers.put(A, Mono.just(new Identity(OURS, null)));
     answers.put(B, Mono.just(new Identity(THEIRS, null)));
     ClusterPin pin = pin(A, B);
@@ -57,7 +58,7 @@ class ClusterPinTest {
   }
 
   @Test
-  void aSeedThatDoesNotAnswerHoldsUpTheOthersForAWhileOnly() {
+  void silentSeedDelaysOthersOnlyBriefly() {
     answers.put(A, Mono.never());
     answers.put(B, Mono.just(new Identity(OURS, null)));
     ClusterPin pin = pin(A, B);
@@ -67,7 +68,7 @@ class ClusterPinTest {
   }
 
   @Test
-  void aSeedThatIsDownIsNotWaitedForAndIsAskedOnceItIsUp() {
+  void checksUnreachableSeedOnceItIsUp() {
     answers.put(A, Mono.error(new UnreachableException(new IOException("refused"))));
     answers.put(B, Mono.just(new Identity(OURS, null)));
     ClusterPin pin = pin(A, B);
@@ -84,7 +85,7 @@ class ClusterPinTest {
   }
 
   @Test
-  void aLateAnswerIsHeardToo() {
+  void usesLateReply() {
     answers.put(A, Mono.just(new Identity(OURS, null)).delayElement(Duration.ofSeconds(3)));
     ClusterPin pin = pin(A);
 
@@ -95,14 +96,14 @@ class ClusterPinTest {
   }
 
   @Test
-  void theOnlySeedNeedsNoAnswer() {
+  void allowsOnlySeedWithoutReply() {
     answers.put(A, Mono.never());
 
     assertThat(pin(A).allows(up(A, null))).isTrue();
   }
 
   @Test
-  void whatIsDiscoveredLaterIsAskedBeforeItIsUsed() {
+  void checksDiscoveredMongosBeforeUse() {
     answers.put(A, Mono.just(new Identity(OURS, null)));
     answers.put(B, Mono.just(new Identity(OURS, null)));
     answers.put(C, Mono.just(new Identity(THEIRS, null)));
@@ -116,24 +117,24 @@ class ClusterPinTest {
   }
 
   @Test
-  void anotherProcessAtTheSameAddressIsAskedAgain() {
+  void checksNewProcessAtSameAddress() {
     answers.put(A, Mono.just(new Identity(OURS, FIRST_PROCESS)));
     answers.put(B, Mono.just(new Identity(OURS, FIRST_PROCESS)));
     ClusterPin pin = pin(A);
     pin.check(List.of(new ServerAddressName("a", 1), new ServerAddressName("b", 1))).block();
     assertThat(pin.allows(up(B, FIRST_PROCESS))).isTrue();
-    assertThat(asked).containsExactly(A, B);
+    assertThat(probed).containsExactly(A, B);
 
     answers.put(B, Mono.just(new Identity(THEIRS, NEXT_PROCESS)));
 
     assertThat(pin.allows(up(B, NEXT_PROCESS))).isFalse();
     await().until(() -> pin.isRefused(new ServerAddressName("b", 1)));
-    assertThat(asked).containsExactly(A, B, B);
+    assertThat(probed).containsExactly(A, B, B);
     assertThat(pin.allows(up(B, NEXT_PROCESS))).isFalse();
   }
 
   @Test
-  void aMongosThatWontTellIsUsed() {
+  void allowsMongosThatDoesNotReportCluster() {
     answers.put(A, Mono.just(new Identity(OURS, null)));
     answers.put(
         B,
@@ -148,7 +149,7 @@ class ClusterPinTest {
   }
 
   @Test
-  void whyAMongosCouldNotBeReachedIsKnownUntilItAnswers() {
+  void keepsFailureUntilMongosReplies() {
     ServerAddressName a = new ServerAddressName("a", 1);
     ServerAddressName b = new ServerAddressName("b", 1);
     answers.put(A, Mono.error(new UnreachableException(new UnknownHostException("a"))));
@@ -165,7 +166,7 @@ class ClusterPinTest {
   }
 
   @Test
-  void serversThatAreNoMongosAreNotItsBusiness() {
+  void ignoresOtherServerTypes() {
     ServerDescription primary =
         ServerDescription.builder()
             .address(A)
@@ -175,7 +176,7 @@ class ClusterPinTest {
             .build();
 
     assertThat(pin(A, B).allows(primary)).isTrue();
-    assertThat(asked).isEmpty();
+    assertThat(probed).isEmpty();
   }
 
   private ClusterPin pin(ServerAddress... seeds) {
@@ -184,14 +185,13 @@ class ClusterPinTest {
             Mono.defer(
                 () -> {
                   ServerAddress address = new ServerAddress(router.host(), router.port());
-                  asked.add(address);
+                  probed.add(address);
                   return answers.get(address);
                 }),
         List.of(seeds));
   }
 
-  private static ServerDescription up(
-      ServerAddress address, @org.jspecify.annotations.Nullable ObjectId process) {
+  private static ServerDescription up(ServerAddress address, @Nullable ObjectId process) {
     return ServerDescription.builder()
         .address(address)
         .type(ServerType.SHARD_ROUTER)

@@ -27,7 +27,7 @@ class RouterProbeTest {
    * When a mongos ends a session, it may wait for a silent shard. The probe must not wait for this.
    */
   @Test
-  void theAnswerDoesNotWaitForTheEndOfTheSession() {
+  void doesNotWaitForEndOfSession() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
         RouterProbe probe =
             new RouterProbe(group, WireSettings.plain(null, new BsonDocument(), Map.of()))) {

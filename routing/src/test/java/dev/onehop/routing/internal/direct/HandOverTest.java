@@ -58,7 +58,7 @@ class HandOverTest {
   }
 
   @Test
-  void theDocumentNamesThem() throws IOException {
+  void pageListsCommands() throws IOException {
     assertThat(documented())
         .contains("explain", "listCollections", "create", "drop", "createUser", "bulkWrite")
         .hasSizeGreaterThan(40)
@@ -67,8 +67,8 @@ class HandOverTest {
 
   @ParameterizedTest
   @MethodSource("otherCommands")
-  void whatIsNoReadOrWriteOfData(String command) {
-    assertThatAMongosExecutes(command);
+  void mongosExecutesOtherCommands(String command) {
+    assertMongosExecutes(command);
   }
 
   @ParameterizedTest
@@ -95,8 +95,8 @@ class HandOverTest {
         "{insert: 'c', documents: [{_id: 1}, {_id: {$timestamp: {t: 0, i: 0}}}], ordered: false}",
         "{update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}, {q: {n: 5}, u: {$inc: {n: 1}}}]}"
       })
-  void whatSeveralShardsHaveToDoWith(String command) {
-    assertThatAMongosExecutes(command.replaceFirst("}$", ", \\$db: 'it'}"));
+  void mongosExecutesCommandsOnSeveralShards(String command) {
+    assertMongosExecutes(command.replaceFirst("}$", ", \\$db: 'it'}"));
   }
 
   @ParameterizedTest
@@ -114,11 +114,11 @@ class HandOverTest {
         "$planCacheStats",
         "$listSessions"
       })
-  void stagesThatLookBeyondTheCollection(String stage) {
-    assertThatAMongosExecutes(
+  void mongosExecutesStagesOutsideCollection(String stage) {
+    assertMongosExecutes(
         "{aggregate: 'c', pipeline: [{$match: {_id: 5}}, {%s: {}}], cursor: {}, $db: 'it'}"
             .formatted(stage));
-    assertThatAMongosExecutes(
+    assertMongosExecutes(
         "{aggregate: 'c', pipeline: [{$match: {_id: 5}}, {$facet: {a: [{%s: {}}]}}], cursor: {}, $db: 'it'}"
             .formatted(stage));
   }
@@ -145,8 +145,8 @@ class HandOverTest {
         "{update: 'c', updates: [{q: {_id: 5}}]}",
         "{delete: 'c', deletes: [{}]}"
       })
-  void whatCannotBeRead(String command) {
-    assertThatAMongosExecutes(command.replaceFirst("}$", ", \\$db: 'it'}"));
+  void mongosExecutesMalformedCommands(String command) {
+    assertMongosExecutes(command.replaceFirst("}$", ", \\$db: 'it'}"));
   }
 
   @ParameterizedTest
@@ -156,11 +156,11 @@ class HandOverTest {
         "{insert: 'settings', documents: [{_id: 5}], $db: 'config'}",
         "{find: 'system.users', filter: {}, $db: 'admin'}"
       })
-  void dataOfTheConfigServers(String command) {
-    assertThatAMongosExecutes(command);
+  void mongosExecutesCommandsOnConfigData(String command) {
+    assertMongosExecutes(command);
   }
 
-  private void assertThatAMongosExecutes(String command) {
+  private void assertMongosExecutes(String command) {
     BsonDocument sent = BsonDocument.parse(command);
     String name = sent.getFirstKey();
     cluster.seed("m0");
@@ -197,7 +197,7 @@ class HandOverTest {
         "{killAllSessions: [], $db: 'admin'}",
         "{create: 'new', $db: 'it'}"
       })
-  void withoutAMongosThereIsOneError(String command) {
+  void failsWithoutMongos(String command) {
     BsonDocument reply = cluster.execute(command);
 
     assertThat(reply.getNumber("ok").intValue()).isZero();
@@ -208,7 +208,7 @@ class HandOverTest {
 
   /** A cursor stays with the mongos that has opened it. */
   @Test
-  void cursorsOfAMongosAreReadThere() {
+  void cursorStaysWithItsMongos() {
     cluster.seed("m0");
     cluster.script(
         "m0",
@@ -244,7 +244,7 @@ class HandOverTest {
    * and OneHop must refresh the table by itself.
    */
   @Test
-  void aTableThatIsTooOldIsReadAgain() {
+  void refreshesStaleTable() {
     String find = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
     cluster.seed("m0");
     cluster.script(
@@ -266,7 +266,7 @@ class HandOverTest {
    * and by the new table one shard owns the data.
    */
   @Test
-  void aTableThatIsTooOldRefusesNothing() {
+  void refreshesStaleTableBeforeRejection() {
     String upsert =
         "{update: 'c', updates: [{q: {_id: 5}, u: {$set: {y: 1}}, upsert: true}], $db: 'it'}";
     String find = "{find: 'c', filter: {_id: 5}, $db: 'it'}";

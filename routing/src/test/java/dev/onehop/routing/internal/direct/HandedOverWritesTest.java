@@ -47,7 +47,7 @@ class HandedOverWritesTest {
   private final AtomicInteger updates = new AtomicInteger();
 
   @BeforeEach
-  void useAMongos() {
+  void useMongos() {
     cluster.seed("m0");
   }
 
@@ -60,16 +60,16 @@ class HandedOverWritesTest {
     return List.of("update", "findAndModify").contains(got.getFirstKey());
   }
 
-  private void answers(String server, String reply) {
+  private void scriptWrites(String server, String reply) {
     cluster.script(server, got -> isWrite(got) ? BsonDocument.parse(reply) : null);
   }
 
   /** A range of s1 moves to s0. */
-  private void splits() {
-    splits("{ok: 1, n: 5, nModified: 4, writeErrors: [{index: 1, code: 121, errmsg: 'no'}]}");
+  private void moveRange() {
+    moveRange("{ok: 1, n: 5, nModified: 4, writeErrors: [{index: 1, code: 121, errmsg: 'no'}]}");
   }
 
-  private void splits(String ofMongos) {
+  private void moveRange(String ofMongos) {
     cluster.script("s1", got -> isWrite(got) ? BsonDocument.parse(STALE) : null);
     cluster.script(
         "m0",
@@ -81,9 +81,9 @@ class HandedOverWritesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theRestOfABatchIsHandedOver(boolean ordered) {
+  void mongosExecutesRestOfBatch(boolean ordered) {
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
-    splits();
+    moveRange();
 
     BsonDocument reply =
         cluster.execute(
@@ -123,9 +123,9 @@ class HandedOverWritesTest {
 
   /** Statement ids that the client has set are kept. */
   @Test
-  void theClientsIdsOfStatementsAreKept() {
+  void keepsStatementIdsOfClient() {
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
-    splits("{ok: 1, n: 1, nModified: 1}");
+    moveRange("{ok: 1, n: 1, nModified: 1}");
 
     cluster.execute(
         """
@@ -142,9 +142,9 @@ class HandedOverWritesTest {
    * statement as executed, and the outcome of the second statement as unknown.
    */
   @Test
-  void aMongosThatIsGoneTakesNothingBack() {
+  void reportsExecutedStatementsAfterLossOfMongos() {
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
-    splits();
+    moveRange();
     cluster.script(
         "m0",
         got ->
@@ -174,11 +174,11 @@ class HandedOverWritesTest {
    */
   @ParameterizedTest
   @CsvSource({"s1, true", "s1, false", "m0, true", "m0, false"})
-  void aPartWhoseConnectionBreaksIsSentAgain(String server, boolean ordered) {
+  void resendsPartAfterBrokenConnection(String server, boolean ordered) {
     cluster.underADriver();
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
     if (server.equals("m0")) {
-      answers("s1", STALE);
+      scriptWrites("s1", STALE);
     }
     cluster.script(
         server,
@@ -212,15 +212,15 @@ class HandedOverWritesTest {
   /** The aggregation may have written documents before it failed, so it must not be sent again. */
   @ParameterizedTest
   @ValueSource(strings = {"{hangUp: 1}", "{ok: 0, code: 91, errmsg: 'shutdown in progress'}"})
-  void anAggregationIntoACollectionIsSentOnce(String reply) {
+  void sendsWritingAggregationOnce(String reply) {
     cluster.script("m0", got -> got.containsKey("pipeline") ? BsonDocument.parse(reply) : null);
 
-    BsonDocument told =
+    BsonDocument result =
         cluster.execute(
             "{aggregate: 'c', pipeline: [{$match: {_id: 5}}, {$merge: 'o'}], cursor: {}, $db:"
                 + " 'it'}");
 
-    assertThat(told.getNumber("ok").intValue()).isZero();
+    assertThat(result.getNumber("ok").intValue()).isZero();
     assertThat(cluster.seen("m0", "aggregate")).hasSize(1);
   }
 
@@ -230,14 +230,14 @@ class HandedOverWritesTest {
         "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {_id: -1}}}], %s, $db: 'it'}",
         "{findAndModify: 'c', query: {_id: 1}, update: {$set: {_id: -1}}, %s, $db: 'it'}"
       })
-  void aChangeOfTheShardKeyIsHandedOverAsItIs(String command) {
-    String told = "{ok: 1, n: 1, nModified: 1, value: {_id: 1}, electionId: 5}";
-    answers("s1", MOVES);
-    answers("m0", told);
+  void forwardsShardKeyChangeUnchanged(String command) {
+    String result = "{ok: 1, n: 1, nModified: 1, value: {_id: 1}, electionId: 5}";
+    scriptWrites("s1", MOVES);
+    scriptWrites("m0", result);
     BsonDocument sent = BsonDocument.parse(command.formatted(SESSION));
 
     assertThat(cluster.execute(command.formatted(SESSION)))
-        .containsAllEntriesOf(BsonDocument.parse(told));
+        .containsAllEntriesOf(BsonDocument.parse(result));
 
     assertThat(cluster.seen("m0", sent.getFirstKey()))
         .singleElement()
@@ -254,11 +254,11 @@ class HandedOverWritesTest {
    * the session contains these statements, so the mongos does not execute them again.
    */
   @Test
-  void aChangeOfTheShardKeyAmongOthers() {
+  void forwardsShardKeyChangeWithinBatch() {
     cluster.script(
         "s1",
         got -> isWrite(got) && updates.getAndIncrement() == 0 ? BsonDocument.parse(MOVES) : null);
-    answers(
+    scriptWrites(
         "m0",
         "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72, errmsg:"
             + " 'batch of size 1'}]}");
@@ -284,9 +284,10 @@ class HandedOverWritesTest {
   }
 
   @Test
-  void aRefusalByTheMongosIsTheClients() {
-    answers("s1", MOVES);
-    answers("m0", "{ok: 0, code: 217, codeName: 'IncompleteTransactionHistory', errmsg: 'done'}");
+  void returnsErrorOfMongos() {
+    scriptWrites("s1", MOVES);
+    scriptWrites(
+        "m0", "{ok: 0, code: 217, codeName: 'IncompleteTransactionHistory', errmsg: 'done'}");
 
     assertThat(
             cluster.execute(
@@ -301,8 +302,8 @@ class HandedOverWritesTest {
    * the same transaction number.
    */
   @Test
-  void aMongosThatIsLostLeavesAllOfItOpen() {
-    answers("s1", MOVES);
+  void lostMongosAllowsRetry() {
+    scriptWrites("s1", MOVES);
     cluster.script("m0", got -> isWrite(got) ? ScriptedCluster.HANG_UP : null);
 
     BsonDocument reply =
@@ -315,9 +316,9 @@ class HandedOverWritesTest {
   }
 
   @Test
-  void withoutAMongosItIsRefused() {
+  void rejectsShardKeyChangeWithoutMongos() {
     cluster.seed("config");
-    answers("s1", MOVES);
+    scriptWrites("s1", MOVES);
 
     BsonDocument reply =
         cluster.execute(

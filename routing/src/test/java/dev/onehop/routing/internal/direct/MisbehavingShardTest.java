@@ -32,7 +32,7 @@ class MisbehavingShardTest {
         "{update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}], $db: 'it'}",
         "{delete: 'c', deletes: [{q: {_id: 5}, limit: 1}], $db: 'it'}"
       })
-  void anUnknownErrorIsTheCallersToSeeAndIsNotTriedAgain(String command) {
+  void returnsUnknownErrorWithoutRetry(String command) {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       String name = BsonDocument.parse(command).getFirstKey();
       cluster.script(
@@ -52,7 +52,7 @@ class MisbehavingShardTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aBatchTellsWhatWasDoneBeforeAShardFailed(boolean ordered) {
+  void batchReportsWritesBeforeFailure(boolean ordered) {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       cluster.script(
           "s1", got -> got.getFirstKey().equals("insert") ? BsonDocument.parse(UNKNOWN) : null);
@@ -70,7 +70,7 @@ class MisbehavingShardTest {
   }
 
   @Test
-  void anUnknownErrorOfOneStatementKeepsTheCallersIndex() {
+  void statementErrorKeepsIndexOfCaller() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       cluster.script(
           "s1",
@@ -98,7 +98,7 @@ class MisbehavingShardTest {
 
   /** The error's label allows a retry, whatever the error code is. */
   @Test
-  void anUnknownErrorWithTheLabelIsTriedAgainUnderTheSameNumber() {
+  void retriesLabelledErrorWithSameTransactionNumber() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       AtomicInteger tries = new AtomicInteger();
       cluster.script(
@@ -125,7 +125,7 @@ class MisbehavingShardTest {
 
   /** A shard refuses every version. After some attempts, the caller receives the refusal. */
   @Test
-  void aShardThatAlwaysRefusesEndsInItsRefusal() {
+  void returnsStaleErrorAfterMaximumTries() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       cluster.script(
           "s1",
@@ -147,7 +147,7 @@ class MisbehavingShardTest {
    * Even so, OneHop reads the metadata.
    */
   @Test
-  void aClockThatJumpedDoesNotKeepUsFromTheMetadata() {
+  void readsMetadataDespiteFutureClusterTime() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       AtomicInteger refusals = new AtomicInteger();
       BsonTimestamp future = new BsonTimestamp(2_000_000_000, 1);
@@ -186,7 +186,7 @@ class MisbehavingShardTest {
    * An application uses a session of another cluster. Only the operation with this session fails.
    */
   @Test
-  void theTimeOfAForeignSessionIsNotSpread() {
+  void doesNotGossipTimeOfForeignSession() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
       BsonTimestamp foreign = new BsonTimestamp(1_999_999_999, 1);
       cluster.script(
@@ -212,12 +212,12 @@ class MisbehavingShardTest {
   }
 
   private static boolean isFuture(BsonDocument command, BsonTimestamp time) {
-    return command.get("$clusterTime") instanceof BsonDocument told
-        && told.getTimestamp("clusterTime").compareTo(time) >= 0;
+    return command.get("$clusterTime") instanceof BsonDocument received
+        && received.getTimestamp("clusterTime").compareTo(time) >= 0;
   }
 
   @Test
-  void shardsOf8AreNotUsedWithoutTheirRole() {
+  void rejectsShardsOf8WithoutRole() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_8_0).routedBy(DirectRouter::new)) {
       for (String shard : List.of("s0", "s1")) {
         cluster.script(shard, got -> status(got, shard.equals("s0")));
@@ -233,7 +233,7 @@ class MisbehavingShardTest {
   }
 
   @Test
-  void shardsOf8AreUsedWithTheirRole() {
+  void usesShardsOf8WithRole() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_8_0).routedBy(DirectRouter::new)) {
       for (String shard : List.of("s0", "s1")) {
         cluster.script(shard, got -> status(got, true));

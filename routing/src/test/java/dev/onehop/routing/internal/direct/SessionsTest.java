@@ -24,7 +24,7 @@ class SessionsTest {
    * these commands.
    */
   @Test
-  void sessionsEndWhereTheyWereUsed() {
+  void endsSessionsOnServersThatUsedThem() {
     cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");
 
     assertThat(cluster.execute("{endSessions: [{id: 'a'}], $db: 'admin'}").getNumber("ok"))
@@ -39,7 +39,7 @@ class SessionsTest {
   }
 
   @Test
-  void aServerThatIsDownDoesNotHoldUpTheEndOfASession() {
+  void stoppedServerDoesNotDelayEndOfSession() {
     cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");
     cluster.execute("{find: 'c', filter: {_id: -5}, lsid: {id: 'a'}, $db: 'it'}");
     cluster.stop("s0");

@@ -41,7 +41,7 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void aTransactionStaysWithItsMongos() {
+  void transactionStaysWithItsMongos() {
     assertOk(insert(1, false));
     assertOk(end("commitTransaction", 1));
 
@@ -51,7 +51,7 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void theWholeTransactionMayBeTriedAgainAfterAStatement() {
+  void failedStatementIsTransient() {
     cluster.stop("m0");
 
     BsonDocument failed = insert(1, false);
@@ -64,7 +64,7 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void soItMayAfterItsFirstStatement() {
+  void failedFirstStatementIsTransient() {
     cluster.stop("m1");
 
     assertThat(labels(insert(2, true))).containsExactly("TransientTransactionError");
@@ -72,7 +72,7 @@ class TransactionHandOverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"commitTransaction", "abortTransaction"})
-  void anotherMongosEndsIt(String command) {
+  void anotherMongosEndsTransaction(String command) {
     cluster.stop("m0");
 
     assertThat(labels(end(command, 1))).contains("RetryableWriteError");
@@ -85,7 +85,7 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void aCommitThatMayHaveBeenDoneSaysSo() {
+  void commitReportsUnknownResult() {
     cluster.stop("m0");
 
     assertThat(labels(end("commitTransaction", 1)))
@@ -93,7 +93,7 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void aMongosThatShutsDownLetsTheCommitGo() {
+  void commitMovesFromStoppingMongos() {
     cluster.script(
         "m0",
         got ->
@@ -108,15 +108,15 @@ class TransactionHandOverTest {
   }
 
   @Test
-  void theEndWaitsForTheStatementBeforeIt() {
+  void abortWaitsForPreviousStatement() {
     cluster.hold("m1", got -> got.getFirstKey().equals("insert"));
-    CompletableFuture<BsonDocument> first = cluster.executing(insertion(2, true)).toFuture();
+    CompletableFuture<BsonDocument> first = cluster.executing(insertCommand(2, true)).toFuture();
     await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
 
     // From now on, a command outside of a transaction would go to m0.
     cluster.seed("m0");
     CompletableFuture<BsonDocument> end =
-        cluster.executing(ending("abortTransaction", 2)).toFuture();
+        cluster.executing(endCommand("abortTransaction", 2)).toFuture();
     assertThat(end).isNotDone();
     cluster.release();
 
@@ -128,9 +128,9 @@ class TransactionHandOverTest {
 
   /** A client closes its connection after a timeout, and then aborts the transaction. */
   @Test
-  void theEndFollowsAStatementThatWasGivenUp() {
+  void abortFollowsCancelledStatement() {
     cluster.hold("m1", got -> got.getFirstKey().equals("insert"));
-    Disposable first = cluster.executing(insertion(2, true)).subscribe();
+    Disposable first = cluster.executing(insertCommand(2, true)).subscribe();
     await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
 
     cluster.seed("m0");
@@ -142,19 +142,19 @@ class TransactionHandOverTest {
   }
 
   private BsonDocument insert(int transaction, boolean first) {
-    return cluster.execute(insertion(transaction, first));
+    return cluster.execute(insertCommand(transaction, first));
   }
 
-  private static String insertion(int transaction, boolean first) {
+  private static String insertCommand(int transaction, boolean first) {
     return "{insert: 'c', documents: [{_id: 1}], %s, %s $db: 'it'}"
         .formatted(TRANSACTION.formatted(transaction), first ? "startTransaction: true," : "");
   }
 
   private BsonDocument end(String command, int transaction) {
-    return cluster.execute(ending(command, transaction));
+    return cluster.execute(endCommand(command, transaction));
   }
 
-  private static String ending(String command, int transaction) {
+  private static String endCommand(String command, int transaction) {
     return "{%s: 1, recoveryToken: {recoveryShardId: 's0'}, %s, $db: 'admin'}"
         .formatted(command, TRANSACTION.formatted(transaction));
   }

@@ -33,7 +33,7 @@ class ViewHandOverTest {
         "{aggregate: 'c', pipeline: [{$match: {_id: -5}}], cursor: {}, $db: 'it'}",
         "{explain: {find: 'c', filter: {_id: -5}}, $db: 'it'}"
       })
-  void aViewOfAShardedCollectionIsReadByAMongos(String command) {
+  void mongosReadsViewOfShardedCollection(String command) {
     String name = BsonDocument.parse(command).getFirstKey();
     cluster.script(
         "s0", got -> got.getFirstKey().equals(name) ? BsonDocument.parse(OF_SHARDED_VIEW) : null);
@@ -56,10 +56,10 @@ class ViewHandOverTest {
         "{aggregate: 'v', pipeline: [], cursor: {}, $db: 'it'}",
         "{insert: 'v', documents: [{a: 1}], $db: 'it'}",
       })
-  void aViewOfACollectionThatIsNotShardedIsReadByAMongos(String command) {
+  void mongosExecutesCommandsOnOtherViews(String command) {
     String name = BsonDocument.parse(command).getFirstKey();
     cluster.script("m0", got -> sharded(got));
-    cluster.script("s0", got -> viewNamedV(got));
+    cluster.script("s0", got -> listViewV(got));
     cluster.seed("m0");
 
     for (int i = 0; i < 3; i++) {
@@ -74,9 +74,9 @@ class ViewHandOverTest {
   }
 
   @Test
-  void aCollectionThatIsNotShardedIsReadAtItsShard() {
+  void shardReadsUnshardedCollection() {
     cluster.script("m0", got -> sharded(got));
-    cluster.script("s0", got -> viewNamedV(got));
+    cluster.script("s0", got -> listViewV(got));
     cluster.seed("m0");
 
     cluster.execute("{find: 'other', filter: {}, $db: 'it'}");
@@ -91,7 +91,7 @@ class ViewHandOverTest {
    * to a mongos, which returns the error.
    */
   @Test
-  void aNameThatMayNotBeLookedUpIsLeftToAMongos() {
+  void mongosExecutesCommandIfListingIsUnauthorized() {
     cluster.script("m0", got -> sharded(got));
     cluster.script(
         "s0",
@@ -107,13 +107,13 @@ class ViewHandOverTest {
     assertThat(cluster.seen("s0", "find")).isEmpty();
   }
 
-  private static BsonDocument viewNamedV(BsonDocument command) {
+  private static BsonDocument listViewV(BsonDocument command) {
     if (!command.getFirstKey().equals("listCollections")) {
       return null;
     }
-    boolean asked = command.getDocument("filter").getString("name").getValue().equals("v");
+    boolean isView = command.getDocument("filter").getString("name").getValue().equals("v");
     BsonArray found = new BsonArray();
-    if (asked) {
+    if (isView) {
       found.add(BsonDocument.parse("{name: 'v', type: 'view'}"));
     }
     return ScriptedCluster.cursor(found);
@@ -128,7 +128,7 @@ class ViewHandOverTest {
         "{count: 'ts', query: {}, $db: 'it'}",
         "{explain: {find: 'ts', filter: {}}, $db: 'it'}",
       })
-  void aShardedTimeSeriesIsAMongosBusiness(String command) {
+  void mongosExecutesCommandsOnShardedTimeSeries(String command) {
     String name = BsonDocument.parse(command).getFirstKey();
     for (String server : new String[] {"m0", "config"}) {
       cluster.script(server, got -> sharded(got));
@@ -145,7 +145,7 @@ class ViewHandOverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"ts", "other"})
-  void withoutAMongosItIsRefused(String collection) {
+  void rejectsShardedTimeSeriesWithoutMongos(String collection) {
     cluster.script("config", got -> sharded(got));
 
     BsonDocument reply =

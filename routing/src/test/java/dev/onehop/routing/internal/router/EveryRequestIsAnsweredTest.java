@@ -71,7 +71,7 @@ class EveryRequestIsAnsweredTest {
    */
   @Tag("newer-driver")
   @Test
-  void aStackOverflowIsAnError() {
+  void reportsStackOverflow() {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)

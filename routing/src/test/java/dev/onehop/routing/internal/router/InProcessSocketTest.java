@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.net.SocketFactory;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -50,7 +51,7 @@ class InProcessSocketTest {
    * A command that is forwarded without decoding. {@link #DECODED} is decoded, because it has a
    * collation.
    */
-  private static final String PASSED_ON = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
+  private static final String FORWARDED = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
 
   private static final String DECODED =
       "{find: 'c', filter: {_id: 5}, collation: {locale: 'simple'}, $db: 'it'}";
@@ -71,7 +72,7 @@ class InProcessSocketTest {
     sockets = router.syncClientSettings().getSslSettings().getContext().getSocketFactory();
     socket = connected();
     // The command loads the routing table.
-    call(socket, PASSED_ON);
+    call(socket, FORWARDED);
   }
 
   @AfterEach
@@ -126,14 +127,14 @@ class InProcessSocketTest {
         .until(
             () ->
                 thread[0].getState() == Thread.State.WAITING
-                    || java.util.Arrays.stream(thread[0].getStackTrace())
+                    || Arrays.stream(thread[0].getStackTrace())
                         .anyMatch(each -> each.getMethodName().equals("receive")));
     return task;
   }
 
   @Test
-  void bytesMayComeAndGoOneByOne() throws IOException {
-    for (byte each : message(PASSED_ON, 0)) {
+  void transfersSingleBytes() throws IOException {
+    for (byte each : message(FORWARDED, 0)) {
       socket.getOutputStream().write(each);
     }
     ByteBuf whole = Unpooled.buffer();
@@ -147,9 +148,9 @@ class InProcessSocketTest {
   }
 
   @Test
-  void severalRequestsInOneWriteAreAnsweredInOrder() throws IOException {
+  void repliesInOrderToRequestsInOneWrite() throws IOException {
     ByteBuf all = Unpooled.buffer();
-    for (String command : new String[] {PASSED_ON, DECODED, PASSED_ON}) {
+    for (String command : new String[] {FORWARDED, DECODED, FORWARDED}) {
       all.writeBytes(message(command, 0));
     }
     int last = requestId;
@@ -160,8 +161,8 @@ class InProcessSocketTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {PASSED_ON, DECODED})
-  void aReadMayGoOnAfterItsTimeout(String command) throws IOException {
+  @ValueSource(strings = {FORWARDED, DECODED})
+  void readCanResumeAfterTimeout(String command) throws IOException {
     hold();
     write(socket, command);
     socket.setSoTimeout(100);
@@ -176,15 +177,15 @@ class InProcessSocketTest {
   }
 
   @Test
-  void aReadWithoutARequestTimesOut() throws IOException {
+  void readTimesOutWithoutRequest() throws IOException {
     socket.setSoTimeout(50);
     assertThatThrownBy(() -> read(socket)).isInstanceOf(SocketTimeoutException.class);
-    assertThat(call(socket, PASSED_ON)).containsKey("cursor");
+    assertThat(call(socket, FORWARDED)).containsKey("cursor");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {PASSED_ON, DECODED})
-  void closingEndsARead(String command) throws Exception {
+  @ValueSource(strings = {FORWARDED, DECODED})
+  void closeEndsRead(String command) throws Exception {
     hold();
     write(socket, command);
     FutureTask<BsonDocument> reading = start(() -> read(socket), new Thread[1]);
@@ -198,7 +199,7 @@ class InProcessSocketTest {
     cluster.release();
     // No other request receives the reply to the abandoned request.
     try (Socket other = connected()) {
-      assertThat(call(other, PASSED_ON)).containsKey("cursor");
+      assertThat(call(other, FORWARDED)).containsKey("cursor");
     }
   }
 
@@ -207,8 +208,8 @@ class InProcessSocketTest {
    * way.
    */
   @ParameterizedTest
-  @ValueSource(strings = {PASSED_ON, DECODED})
-  void aReadGoesOnThoughTheThreadIsInterrupted(String command) throws Exception {
+  @ValueSource(strings = {FORWARDED, DECODED})
+  void readContinuesAfterInterrupt(String command) throws Exception {
     hold();
     write(socket, command);
     Thread[] thread = new Thread[1];
@@ -222,15 +223,15 @@ class InProcessSocketTest {
 
     thread[0].interrupt();
     assertThatThrownBy(() -> reading.get(200, TimeUnit.MILLISECONDS))
-        .isInstanceOf(java.util.concurrent.TimeoutException.class);
+        .isInstanceOf(TimeoutException.class);
     cluster.release();
 
     assertThat(reading.get(20, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
-  void halfClosedSocketsAnswerWhatWasAsked() throws IOException {
-    write(socket, PASSED_ON);
+  void halfClosedSocketReturnsPendingReply() throws IOException {
+    write(socket, FORWARDED);
     socket.shutdownOutput();
 
     assertThat(read(socket)).containsKey("cursor");
@@ -240,7 +241,7 @@ class InProcessSocketTest {
   }
 
   @Test
-  void aLaterAnswerWaitsForUnacknowledgedRequests() throws IOException {
+  void replyFollowsUnacknowledgedRequests() throws IOException {
     OutputStream out = socket.getOutputStream();
     for (int i = 0; i < 3; i++) {
       out.write(
@@ -248,15 +249,15 @@ class InProcessSocketTest {
               "{insert: 'c', documents: [{_id: %d}], writeConcern: {w: 0}, $db: 'it'}".formatted(i),
               OpMsg.MORE_TO_COME));
     }
-    assertThat(call(socket, PASSED_ON)).containsKey("cursor");
+    assertThat(call(socket, FORWARDED)).containsKey("cursor");
     assertThat(cluster.seen("s1", "insert")).hasSize(3);
   }
 
   @Test
-  void answersThatAreNotReadYetAreKept() throws IOException {
+  void keepsUnreadReplies() throws IOException {
     OutputStream out = socket.getOutputStream();
     int first = requestId + 1;
-    out.write(message(PASSED_ON, 0));
+    out.write(message(FORWARDED, 0));
     out.write(message(DECODED, 0));
     out.write(
         message(
@@ -270,23 +271,23 @@ class InProcessSocketTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 15, -1, Integer.MAX_VALUE})
-  void aLengthThatCannotBeEndsIt(int length) {
+  void rejectsInvalidLength(int length) {
     byte[] head = ByteBufUtil.getBytes(Unpooled.buffer().writeIntLE(length).writeZero(12));
     assertThatThrownBy(() -> socket.getOutputStream().write(head)).isInstanceOf(IOException.class);
   }
 
   @Test
-  void whatIsNoOpMsgEndsIt() throws IOException {
-    byte[] message = message(PASSED_ON, 0);
+  void rejectsOtherOpCodes() throws IOException {
+    byte[] message = message(FORWARDED, 0);
     message[12] = 1;
     socket.getOutputStream().write(message);
     assertThatThrownBy(() -> read(socket)).isInstanceOf(IOException.class);
   }
 
   @Test
-  void aMessageWithASectionOfAnUnknownKindIsRejectedAsAWhole() throws IOException {
+  void rejectsMessageWithUnknownSection() throws IOException {
     int before = cluster.seen("s1", "find").size();
-    byte[] known = message(PASSED_ON, 0);
+    byte[] known = message(FORWARDED, 0);
     byte[] extended = Arrays.copyOf(known, known.length + 6);
     extended[known.length] = 2;
     extended[known.length + 1] = 5;
@@ -297,11 +298,11 @@ class InProcessSocketTest {
         .containsEntry("code", new BsonInt32(17))
         .containsEntry("errmsg", new BsonString("unexpected OP_MSG section of kind 2"));
     assertThat(cluster.seen("s1", "find")).hasSize(before);
-    assertThat(call(socket, PASSED_ON)).containsEntry("ok", new BsonInt32(1));
+    assertThat(call(socket, FORWARDED)).containsEntry("ok", new BsonInt32(1));
   }
 
   @Test
-  void anUnconnectedSocketIsNotUsed() throws IOException {
+  void rejectsUseOfUnconnectedSocket() throws IOException {
     Socket unconnected = sockets.createSocket();
     assertThat(unconnected.isConnected()).isFalse();
     assertThatThrownBy(unconnected::getInputStream).isInstanceOf(SocketException.class);
@@ -310,7 +311,7 @@ class InProcessSocketTest {
   }
 
   @Test
-  void connectingWaitsForTheClusterNoLongerThanItMay() throws IOException {
+  void connectTimesOutWithoutCluster() throws IOException {
     cluster.stop("config");
     try (OneHop late =
             OneHop.builder("mongodb://" + cluster.address("config") + "/")

@@ -16,7 +16,7 @@ class VirtualMongosTest {
   private static final int WIRE_6_0 = 17;
 
   @Test
-  void aClosedClientIsForgotten() {
+  void removesClosedClient() {
     int before = VirtualMongos.clients();
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0)) {
       MongoClient client =

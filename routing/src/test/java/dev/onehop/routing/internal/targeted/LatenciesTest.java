@@ -10,41 +10,41 @@ class LatenciesTest {
   private long now = 1;
 
   @Test
-  void theUsualRaisesNoSuspicion() {
+  void usualLatencyIsNotSuspicious() {
     for (int i = 0; i < 1_000; i++) {
-      assertThat(ended(60 + i % 20)).isFalse();
+      assertThat(recordFind(60 + i % 20)).isFalse();
     }
   }
 
   @Test
-  void severalFarOnesWithinASecondDo() {
-    ended(1);
+  void repeatedHighLatencyIsSuspicious() {
+    recordFind(1);
 
-    assertThat(ended(70)).isFalse();
-    assertThat(ended(70)).isFalse();
-    assertThat(ended(70)).isFalse();
-    assertThat(ended(70)).isTrue();
+    assertThat(recordFind(70)).isFalse();
+    assertThat(recordFind(70)).isFalse();
+    assertThat(recordFind(70)).isFalse();
+    assertThat(recordFind(70)).isTrue();
   }
 
   @Test
-  void farOnesNowAndThenDoNot() {
-    ended(1);
+  void occasionalHighLatencyIsNotSuspicious() {
+    recordFind(1);
 
     for (int i = 0; i < 100; i++) {
       now += TimeUnit.SECONDS.toNanos(2);
-      assertThat(ended(70)).isFalse();
+      assertThat(recordFind(70)).isFalse();
     }
   }
 
   @Test
-  void eachOperationHasItsOwnUsual() {
+  void usualLatencyDependsOnOperation() {
     for (int i = 0; i < 10; i++) {
       assertThat(latencies.isSuspicious("find", "s0", 1_000_000, now)).isFalse();
       assertThat(latencies.isSuspicious("aggregate", "s0", 90_000_000, now)).isFalse();
     }
   }
 
-  private boolean ended(long millis) {
+  private boolean recordFind(long millis) {
     return latencies.isSuspicious("find", "s0", TimeUnit.MILLISECONDS.toNanos(millis), now);
   }
 }

@@ -62,14 +62,14 @@ class MongosesTest {
   }
 
   @Test
-  void thereIsSomethingToFallBackOn() {
+  void watchesFallbackMongoses() {
     mongoses.update(affinity("seed,x,y,z", "a=seed"));
 
     assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "y", 1));
   }
 
   @Test
-  void whatIsStillThereIsWatchedOnAndTheRestIsClosed() {
+  void updateClosesUnusedMonitors() {
     mongoses.update(affinity("x,y,z", "a=x", "b=y"));
     mongoses.update(affinity("x,y,z", "a=x", "b=z"));
 
@@ -84,7 +84,7 @@ class MongosesTest {
   }
 
   @Test
-  void onlyMongosesBesideAShardAreItsOwn() {
+  void usesOnlyMongosesBesideShard() {
     up("seed");
     up("x");
     up("y");
@@ -99,7 +99,7 @@ class MongosesTest {
   }
 
   @Test
-  void aSeedMayStandBesideAShard() {
+  void seedCanBeBesideShard() {
     up("seed");
     mongoses.update(affinity("seed", "a=seed"));
 
@@ -107,7 +107,7 @@ class MongosesTest {
   }
 
   @Test
-  void aMongosThatHasNotAnsweredYetIsWaitedFor() {
+  void waitsForMongosWithoutReply() {
     mongoses.update(affinity("x,y", "a=x,y"));
     assertThat(mongoses.usableBeside("a")).isNull();
 
@@ -122,7 +122,7 @@ class MongosesTest {
   }
 
   @Test
-  void itIsNotWaitedForLong() {
+  void stopsWaitingAfterTwoSeconds() {
     clock.addAndGet(TimeUnit.MINUTES.toNanos(1));
     mongoses.update(affinity("x", "a=x"));
     clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_999));
@@ -133,7 +133,7 @@ class MongosesTest {
   }
 
   @Test
-  void theApplicationsSelectorDecides() {
+  void appliesSelectorOfApplication() {
     Mongoses selected = mongoses(cluster -> others("x", cluster.getServerDescriptions()));
     up("x");
     up("y");
@@ -146,7 +146,7 @@ class MongosesTest {
   }
 
   @Test
-  void aMongosOfAnotherClusterIsNeverUsed() {
+  void doesNotUseMongosOfAnotherCluster() {
     up("seed");
     up(FOREIGN);
     mongoses.update(affinity("seed," + FOREIGN, "a=" + FOREIGN));
@@ -156,7 +156,7 @@ class MongosesTest {
   }
 
   @Test
-  void whatIsNoMongosIsNotUsed() {
+  void doesNotUseOtherServerTypes() {
     servers.put(
         "x", ServerDescription.builder(known("x", true, null)).type(ServerType.STANDALONE).build());
     down("seed", new IOException("refused"));

@@ -18,34 +18,34 @@ import org.slf4j.LoggerFactory;
 
 class UnroutedNoticeTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger("unrouted-notice-test");
-  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+  private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
   private final UnroutedNotice notice = new UnroutedNotice(logger);
 
   @BeforeEach
   void listen() {
-    said.start();
-    logger.addAppender(said);
+    logged.start();
+    logger.addAppender(logged);
     logger.setLevel(Level.INFO);
     logger.setAdditive(false);
   }
 
   @AfterEach
   void stopListening() {
-    logger.detachAppender(said);
+    logger.detachAppender(logged);
   }
 
   @Test
-  void whatIsNoMongosIsSaidOnceForAllCollections() {
+  void logsReplicaSetOnce() {
     notice.noTable("a.b", new NotShardedException(ClusterType.REPLICA_SET));
     notice.noTable("a.c", new NotShardedException(ClusterType.REPLICA_SET));
 
     assertThat(messages())
         .containsExactly("the URI leads to a replica set, not to a mongos: nothing will be routed");
-    assertThat(said.list.get(0).getLevel()).isEqualTo(Level.WARN);
+    assertThat(logged.list.get(0).getLevel()).isEqualTo(Level.WARN);
   }
 
   @Test
-  void aMissingPrivilegeIsNamedOnce() {
+  void logsMissingPrivilegeOnce() {
     notice.noTable("a.b", unauthorized());
     notice.noTable("a.c", unauthorized());
 
@@ -55,7 +55,7 @@ class UnroutedNoticeTest {
   }
 
   @Test
-  void otherReasonsAreSaidAgainWhenTheyChange() {
+  void logsOtherReasonsAgainAfterChange() {
     notice.noTable("a.b", new IllegalStateException("one"));
     notice.noTable("a.b", new IllegalStateException("one"));
     notice.noTable("a.c", new IllegalStateException("one"));
@@ -76,6 +76,6 @@ class UnroutedNoticeTest {
   }
 
   private List<String> messages() {
-    return said.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
   }
 }
