@@ -228,8 +228,7 @@ final class Prose {
   static List<String> helpSentences(String source) {
     StringBuilder text = new StringBuilder();
     // Without its strings, the source has the same length.
-    String code =
-        STRING.matcher(source).replaceAll(string -> "\"".repeat(string.group().length()));
+    String code = STRING.matcher(source).replaceAll(string -> "\"".repeat(string.group().length()));
     for (MatchResult found : ANNOTATION.matcher(code).results().toList()) {
       int depth = 1;
       int end = found.end();
