@@ -5,8 +5,6 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * One byte for each row, with rows numbered from 0. A byte is 0 at first. If the bytes stand for
@@ -21,17 +19,18 @@ final class RowSet {
   private static final int SEGMENT_BITS = 18;
   private static final int SEGMENT = 1 << SEGMENT_BITS;
 
-  private final ConcurrentNavigableMap<Integer, byte[]> segments = new ConcurrentSkipListMap<>();
+  private volatile byte[][] segments = new byte[0][];
 
   /** Returns a row's byte, as a number from 0 to 255. */
   int get(long row) {
-    byte[] segment = segments.get(index(row));
-    return segment == null ? 0 : segment[within(row)] & 0xFF;
+    int index = Math.toIntExact(row >> SEGMENT_BITS);
+    byte[][] all = segments;
+    return index < all.length ? all[index][within(row)] & 0xFF : 0;
   }
 
   /** Sets a row's byte and returns its former value. */
   int set(long row, int value) {
-    byte[] segment = segments.computeIfAbsent(index(row), index -> new byte[SEGMENT]);
+    byte[] segment = segment(Math.toIntExact(row >> SEGMENT_BITS));
     int before = segment[within(row)] & 0xFF;
     segment[within(row)] = (byte) value;
     return before;
@@ -52,22 +51,34 @@ final class RowSet {
 
   /** A number above the numbers of all rows that were set. */
   long size() {
-    return segments.isEmpty() ? 0 : (segments.lastKey() + 1L) << SEGMENT_BITS;
-  }
-
-  private static int index(long row) {
-    return Math.toIntExact(row >> SEGMENT_BITS);
+    return (long) segments.length << SEGMENT_BITS;
   }
 
   private static int within(long row) {
     return (int) (row & (SEGMENT - 1));
   }
 
+  private byte[] segment(int index) {
+    byte[][] all = segments;
+    if (index < all.length) {
+      return all[index];
+    }
+    synchronized (this) {
+      int length = segments.length;
+      if (index >= length) {
+        byte[][] more = Arrays.copyOf(segments, index + 1);
+        Arrays.setAll(more, i -> i < length ? more[i] : new byte[SEGMENT]);
+        segments = more;
+      }
+      return segments[index];
+    }
+  }
+
   /** Writes all rows to a file. No row may be set during the call. */
   void write(Path file) throws IOException {
     try (OutputStream out = Files.newOutputStream(file)) {
-      for (int i = 0; i < size() >> SEGMENT_BITS; i++) {
-        out.write(segments.getOrDefault(i, new byte[SEGMENT]));
+      for (byte[] segment : segments) {
+        out.write(segment);
       }
     }
   }
@@ -80,9 +91,10 @@ final class RowSet {
           file + " has " + all.length + " bytes, which is not a whole number of segments");
     }
     RowSet set = new RowSet();
-    for (int from = 0; from < all.length; from += SEGMENT) {
-      set.segments.put(index(from), Arrays.copyOfRange(all, from, from + SEGMENT));
-    }
+    byte[][] segments = new byte[all.length >> SEGMENT_BITS][];
+    Arrays.setAll(
+        segments, i -> Arrays.copyOfRange(all, i << SEGMENT_BITS, (i + 1) << SEGMENT_BITS));
+    set.segments = segments;
     return set;
   }
 }

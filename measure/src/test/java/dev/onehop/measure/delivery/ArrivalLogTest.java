@@ -69,7 +69,7 @@ class ArrivalLogTest {
   }
 
   @Test
-  @Timeout(10)
+  @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void nothingIsTakenAfterTheEnd() {
     log.close();
     log.close();
