@@ -54,13 +54,7 @@ final class JobFields {
             .append("oldPlan", old.get("plan", BsonNull.VALUE));
     for (String ofRun :
         List.of(
-            "orderBy",
-            "reverses",
-            "paused",
-            "finish",
-            "progress",
-            "finishedAt",
-            "finishedThere")) {
+            "orderBy", "reverses", "paused", "finish", "progress", "finishedAt", "finishedThere")) {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;
