@@ -27,9 +27,11 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
    */
   private static final String QUICK_COMPILER = "-XX:TieredStopAtLevel=1";
 
-  /** The options of {@code bin/onehop copy}, which that script sets. */
+  /** The options of {@code bin/onehop copy}. That script sets the property. */
   private static final List<String> COPY =
-      List.of(System.getProperty("onehop.copy.options", QUICK_COMPILER).split(" "));
+      List.of(
+          System.getProperty("onehop.copy.options", QUICK_COMPILER + " -XX:+UseParallelGC")
+              .split(" "));
 
   /**
    * Starts the process.
