@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ClusterCopyTest {
   @Test
-  void whateverEndsARunIsACopyException() {
+  void runThrowsCopyExceptionForEveryFailure() {
     IllegalStateException cause = new IllegalStateException("no key store");
     try (ClusterCopy copy =
         ClusterCopy.builder("mongodb://localhost/", "mongodb://localhost/")

@@ -44,7 +44,7 @@ class DiskSpaceTest {
     }
   }
 
-  private void tells(String config, String other) {
+  private void reportSpace(String config, String other) {
     to.script(
         command ->
             command.getFirstKey().equals("dbStats")
@@ -54,14 +54,14 @@ class DiskSpaceTest {
   }
 
   @Test
-  void whatFitsIsNoShortage() throws InterruptedException {
-    tells("{ok: 1, fsTotalSize: 50000000, fsUsedSize: 39000000}", EMPTY);
+  void reportsNoShortageIfCopyFits() throws InterruptedException {
+    reportSpace("{ok: 1, fsTotalSize: 50000000, fsUsedSize: 39000000}", EMPTY);
     assertThat(shortage(false)).isNull();
   }
 
   @Test
-  void whatDoesNotFitIsSaidInFigures() throws InterruptedException {
-    tells("{ok: 1, fsTotalSize: 50000000, fsUsedSize: 39000001}", EMPTY);
+  void reportsShortageInNumbers() throws InterruptedException {
+    reportSpace("{ok: 1, fsTotalSize: 50000000, fsUsedSize: 39000001}", EMPTY);
     assertThat(shortage(false))
         .isEqualTo(
             new DiskSpace.Shortage(
@@ -75,18 +75,18 @@ class DiskSpaceTest {
    * not read. The space is then read from another database.
    */
   @Test
-  void anotherDatabaseTells() throws InterruptedException {
-    tells(EMPTY, "{ok: 1, fsTotalSize: 50000000, fsUsedSize: 49000000}");
+  void readsSpaceFromAnotherDatabase() throws InterruptedException {
+    reportSpace(EMPTY, "{ok: 1, fsTotalSize: 50000000, fsUsedSize: 49000000}");
     assertThat(shortage(false)).extracting(DiskSpace.Shortage::known).isEqualTo(true);
-    tells(
+    reportSpace(
         "{ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on config'}",
         "{ok: 1, fsTotalSize: 50000000, fsUsedSize: 9000000}");
     assertThat(shortage(false)).isNull();
   }
 
   @Test
-  void noFiguresAreNotAShortageThatIsKnown() throws InterruptedException {
-    tells(EMPTY, EMPTY);
+  void reportsUnknownSpaceAsUncertain() throws InterruptedException {
+    reportSpace(EMPTY, EMPTY);
     assertThat(shortage(false))
         .isEqualTo(
             new DiskSpace.Shortage(
@@ -95,9 +95,9 @@ class DiskSpaceTest {
 
   /** Both shards together have enough space, but one shard has too little for its half. */
   @Test
-  void eachShardNeedsRoomForItsPart() throws InterruptedException {
+  void eachShardNeedsSpaceForItsPart() throws InterruptedException {
     to.asMongos();
-    tells(
+    reportSpace(
         "{ok: 1, raw: {'one/h1:1,h2:1': {fsTotalSize: 90000000, fsUsedSize: 60000000},"
             + " 'two/h3:1': {fsTotalSize: 9000000, fsUsedSize: 5000000}}}",
         EMPTY);

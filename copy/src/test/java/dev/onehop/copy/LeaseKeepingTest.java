@@ -56,7 +56,7 @@ class LeaseKeepingTest {
   }
 
   @Test
-  void progressIsStoredAndAskedRestIsSeen() throws InterruptedException {
+  void storesProgressAndReadsPauseRequest() throws InterruptedException {
     job.ask("paused", true);
     during(() -> await().atMost(TIMEOUT).until(() -> meter.progress().paused()));
     assertThat(stored().getDocument("progress").keySet())
@@ -64,7 +64,7 @@ class LeaseKeepingTest {
   }
 
   @Test
-  void workIsInterruptedWhenAnotherProcessHasTheJob() {
+  void interruptsWorkWhenAnotherProcessTakesJob() {
     assertThatThrownBy(
             () ->
                 during(
@@ -81,7 +81,7 @@ class LeaseKeepingTest {
   }
 
   @Test
-  void aFailureOfTheWorkIsTheWorks() {
+  void throwsFailureOfWork() {
     assertThatThrownBy(
             () ->
                 during(

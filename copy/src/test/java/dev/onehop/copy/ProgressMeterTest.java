@@ -28,7 +28,7 @@ class ProgressMeterTest {
   }
 
   @Test
-  void stepsTellWhatIsLeftOfAPhase() {
+  void estimatesRemainingTimeFromSteps() {
     meter.phase(CopyPhase.INDEXES);
     meter.steps(10);
     assertThat(meter.progress().left()).isNull();
@@ -45,7 +45,7 @@ class ProgressMeterTest {
   }
 
   @Test
-  void theIncrementalPhaseHasNoEndWhenItHasCaughtUp() {
+  void noRemainingTimeAfterCatchingUp() {
     meter.phase(CopyPhase.INCREMENTAL);
     applied(0, 100);
     meter.progress();
@@ -61,7 +61,7 @@ class ProgressMeterTest {
 
   /** While the lag grows or stays the same, the progress has no remaining time. */
   @Test
-  void whatNeverCatchesUpHasNoRemainingTime() {
+  void noRemainingTimeWithoutCatchingUp() {
     meter.phase(CopyPhase.INCREMENTAL);
     applied(0, 100);
     meter.progress();
@@ -72,7 +72,7 @@ class ProgressMeterTest {
   }
 
   @Test
-  void phasesOfAllProcessesAreSummedUp() {
+  void addsPhaseTimesOfAllProcesses() {
     meter.resumed(BsonDocument.parse("{phase: 'FULL', seconds: {structure: 1.5, full: 20.0}}"));
     pass(1);
     meter.phase(CopyPhase.FULL);
@@ -99,14 +99,14 @@ class ProgressMeterTest {
    * A job's document that an earlier release has stored has no times. It must still be accepted.
    */
   @Test
-  void aJobWithoutTimesIsContinued() {
+  void resumesJobWithoutTimes() {
     meter.resumed(BsonDocument.parse("{phase: 'FULL', documents: {$numberLong: '5'}}"));
     pass(1);
     assertThat(meter.progress().times()).containsOnlyKeys(CopyPhase.START);
   }
 
   @Test
-  void theOplogLastsForItsWindowWithoutTheLag() {
+  void oplogTimeLeftIsWindowMinusLag() {
     meter.phase(CopyPhase.INCREMENTAL);
     applied(0, 40);
     assertThat(meter.progress().oplogLeft()).isNull();
@@ -115,7 +115,7 @@ class ProgressMeterTest {
   }
 
   @Test
-  void thereIsNoEstimateFromTheFirstOfManyKeysOfAnIndex() {
+  void noEstimateFromFirstIndexKeys() {
     meter.phase(CopyPhase.INDEXES);
     meter.steps(1);
     meter.step("one", 1);
@@ -127,7 +127,7 @@ class ProgressMeterTest {
   }
 
   @Test
-  void whileItRestsNothingEnds() {
+  void noRemainingTimeWhilePaused() {
     meter.phase(CopyPhase.INDEXES);
     meter.steps(2);
     meter.step("one", 1);

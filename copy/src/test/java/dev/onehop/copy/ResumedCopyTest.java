@@ -88,7 +88,7 @@ class ResumedCopyTest {
   }
 
   @Test
-  void onlyWhatIsNotDoneIsCopied() throws InterruptedException {
+  void copiesOnlyUnfinishedRanges() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {
       copy.run();
       assertThat(copy.progress().phase()).isEqualTo(CopyPhase.DONE);
@@ -126,7 +126,7 @@ class ResumedCopyTest {
    * The earlier process may be paused and not ended. Without the fence, it could then still write.
    */
   @Test
-  void theEarlierProgramIsShutOutOfItsSessions() throws InterruptedException {
+  void fencesSessionsOfEarlierProcess() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {
       copy.run();
     }
@@ -154,7 +154,7 @@ class ResumedCopyTest {
   }
 
   @Test
-  void aJobOfAnotherFormatIsRefused() {
+  void rejectsJobOfAnotherFormat() {
     BsonDocument other = job().append("format", new BsonInt32(99));
     try (ScriptedReplicaSet with = new ScriptedReplicaSet()) {
       with.store("onehop_copy.jobs", other);
@@ -171,7 +171,7 @@ class ResumedCopyTest {
   }
 
   @Test
-  void otherCollectionsThanItsOwnAreRefused() {
+  void rejectsOtherCollections() {
     try (ClusterCopy copy = copy().exclude(List.of("d.c")).build()) {
       assertThatThrownBy(copy::run)
           .isInstanceOf(CopyException.class)

@@ -56,7 +56,7 @@ class RunWatchTest {
   }
 
   @Test
-  void theSlowestShardsIndexBuildCounts() {
+  void reportsSlowestIndexBuild() {
     to.script(
         command ->
             isOfBuilds(command)
@@ -76,7 +76,7 @@ class RunWatchTest {
   }
 
   @Test
-  void aMissingRightLeavesTheRestAsItIs() {
+  void reportsOplogWithoutRightForIndexBuilds() {
     to.script(
         command ->
             isOfBuilds(command)
@@ -109,7 +109,7 @@ class RunWatchTest {
   }
 
   @Test
-  void anOplogThatIsNearlyUsedUpIsANote() {
+  void notesOplogThatIsNearlyUsedUp() {
     oplog(1_000);
     meter.phase(CopyPhase.INCREMENTAL);
     meter.applied(0, new BsonTimestamp(5_000, 1), Duration.ofSeconds(700), null);

@@ -17,7 +17,7 @@ class StructureTest {
   }
 
   @Test
-  void internalsOfOthersAreLeftAlone() {
+  void usesNoInternalsOfOtherModules() {
     noClasses()
         .should()
         .dependOnClassesThat()

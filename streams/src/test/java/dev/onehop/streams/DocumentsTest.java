@@ -19,13 +19,13 @@ class DocumentsTest {
   private final List<StreamEvent> given = new ArrayList<>();
 
   @Test
-  void placesWithoutEventsAreLeftOut() {
+  void omitsProgressEvents() {
     read(change(1), new StreamEvent.Progress(place(2)), change(3));
     assertThat(given).extracting(StreamEvent::checkpoint).containsExactly(place(1), place(3));
   }
 
   @Test
-  void anEventThatIsTooLargeEndsThemAndIsNamed() {
+  void failsOnTooLargeEventAndReportsIt() {
     StreamEvent.TooLarge large =
         new StreamEvent.TooLarge(
             "one", BsonDocument.parse("{documentKey: {_id: 'thatOne'}}"), place(2));
@@ -42,7 +42,7 @@ class DocumentsTest {
   }
 
   @Test
-  void lostHistoryEndsThemWhateverThePolicy() {
+  void failsOnLostHistory() {
     StreamEvent.HistoryLost lost =
         new StreamEvent.HistoryLost(
             "one", new BsonTimestamp(5, 0), new BsonTimestamp(9, 0), place(9));

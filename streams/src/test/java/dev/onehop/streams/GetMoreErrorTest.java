@@ -23,7 +23,7 @@ class GetMoreErrorTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"aggregate", "getMore"})
-  void aServersErrorHasItsReply(String failing) {
+  void exceptionHasReplyOfServer(String failing) {
     try (ScriptedPeer peer =
         ScriptedPeer.withHello((request, context) -> answer(failing, request, context))) {
       Throwable failure =
@@ -35,8 +35,8 @@ class GetMoreErrorTest {
                               .build()
                               .events())
                       .blockLast(Duration.ofSeconds(20)));
-      Throwable told = Exceptions.unwrap(failure);
-      assertThat(told)
+      Throwable cause = Exceptions.unwrap(failure);
+      assertThat(cause)
           .isInstanceOfSatisfying(
               MongoCommandException.class,
               e ->

@@ -8,14 +8,14 @@ import org.junit.jupiter.api.Test;
 class ShardedChangeStreamTest {
 
   @Test
-  void refusesWhatDoesNotGoTogether() {
+  void rejectsGroupedTransactionsFromMongos() {
     assertThatThrownBy(() -> builder().groupTransactions(true).source(Source.MONGOS).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("mongos");
   }
 
   @Test
-  void refusesNumbersThatThereCanNotBe() {
+  void rejectsInvalidSizes() {
     assertThatThrownBy(() -> builder().batchSize(-1)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> builder().bufferPerShard(0))
         .isInstanceOf(IllegalArgumentException.class);

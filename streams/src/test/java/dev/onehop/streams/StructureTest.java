@@ -17,7 +17,7 @@ class StructureTest {
   }
 
   @Test
-  void theMergeDoesNoInputAndOutput() {
+  void mergeDoesNoInputAndOutput() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".internal.merge..")
@@ -32,7 +32,7 @@ class StructureTest {
   }
 
   @Test
-  void internalsOfOthersAreLeftAlone() {
+  void usesNoInternalsOfOtherModules() {
     noClasses()
         .should()
         .dependOnClassesThat()
@@ -45,7 +45,7 @@ class StructureTest {
    * allowed.
    */
   @Test
-  void durationsAreTakenFromTheMonotonicClock() {
+  void durationsUseMonotonicClock() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".internal..")

@@ -21,14 +21,14 @@ class WatchOptionsTest {
   }
 
   @Test
-  void theWholeClusterIsWatchedByDefault() {
+  void watchesWholeClusterByDefault() {
     assertThat(command())
         .isEqualTo(new StreamCommand("admin", null, new BsonDocument(), List.of(), 1_000));
     assertThat(options.watched()).isEqualTo("cluster");
   }
 
   @Test
-  void theLastChoiceOfACollectionOrADatabaseCounts() {
+  void usesLastChoiceOfCollectionOrDatabase() {
     options.collection("shop", "orders");
     assertThat(options.watched()).isEqualTo("shop.orders");
     options.database("shop");
@@ -39,7 +39,7 @@ class WatchOptionsTest {
   }
 
   @Test
-  void onlyOptionsWithOtherValuesThanTheDefaultAreSent() {
+  void sendsOnlyNonDefaultOptions() {
     options
         .fullDocument(FullDocument.UPDATE_LOOKUP)
         .fullDocumentBeforeChange(FullDocumentBeforeChange.WHEN_AVAILABLE)

@@ -12,14 +12,14 @@ class KeyFieldsTest {
   }
 
   @Test
-  void whatIsInsideTheIdComesWithIt() {
+  void includesIdForFieldInsideId() {
     assertThat(KeyFields.withId(List.of("_id.h", "k"))).isEqualTo(json("{_id: true, k: true}"));
     assertThat(KeyFields.of(List.of("_id.h", "k"))).isEqualTo(json("{_id: true, k: true}"));
     assertThat(KeyFields.of(List.of("_id"))).isEqualTo(json("{_id: true}"));
   }
 
   @Test
-  void theIdIsLeftOutIfNothingOfItIsWanted() {
+  void omitsIdIfNotRequested() {
     assertThat(KeyFields.of(List.of("k", "_idle")))
         .isEqualTo(json("{_id: false, k: true, _idle: true}"));
     assertThat(KeyFields.withId(List.of("k"))).isEqualTo(json("{_id: true, k: true}"));

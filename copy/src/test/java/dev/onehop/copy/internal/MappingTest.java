@@ -21,7 +21,7 @@ class MappingTest {
   }
 
   @Test
-  void everythingButWhatBelongsToTheServers() {
+  void mapsAllExceptSystemCollections() {
     assertThat(Mapping.ALL.destination("shop.orders")).isEqualTo("shop.orders");
     assertThat(Mapping.ALL.destination("shop.a.b")).isEqualTo("shop.a.b");
     assertThat(Mapping.ALL.destination("shop.system.buckets.t")).isEqualTo("shop.system.buckets.t");
@@ -32,7 +32,7 @@ class MappingTest {
   }
 
   @Test
-  void patternsOfDatabasesAndCollections() {
+  void matchesPatternsOfDatabasesAndCollections() {
     Mapping mapping = of(List.of("shop", "a*.log*"), List.of("shop.tmp*", "*.secret"));
     assertThat(mapping.destination("shop.orders")).isNotNull();
     assertThat(mapping.destination("shop.tmp1")).isNull();
@@ -49,7 +49,7 @@ class MappingTest {
   }
 
   @Test
-  void patternsThatNothingFitsAreTold() {
+  void reportsUnusedPatterns() {
     Mapping mapping = of(List.of("shop", "nosuch", "a.b*"), List.of());
     assertThat(mapping.unused(List.of("shop.orders", "a.c"))).containsExactly("nosuch", "a.b*");
     assertThat(mapping.unused(List.of("shop.x", "nosuch.y", "a.bc"))).isEmpty();
@@ -57,13 +57,13 @@ class MappingTest {
   }
 
   @Test
-  void dotsInPatternsAreDots() {
+  void dotsInPatternsAreLiteral() {
     assertThat(of(List.of("a.b"), List.of()).destination("a.xb")).isNull();
     assertThat(of(List.of("a.b"), List.of()).destination("axb.c")).isNull();
   }
 
   @Test
-  void collectionsAndDatabasesGetOtherNames() {
+  void renamesCollectionsAndDatabases() {
     Mapping mapping = renaming(Map.of("shop", "store", "shop.orders", "archive.old"));
     assertThat(mapping.destination("shop.orders")).isEqualTo("archive.old");
     assertThat(mapping.destination("shop.people")).isEqualTo("store.people");
@@ -86,14 +86,14 @@ class MappingTest {
         "a.b=a.$c",
         "a.b=a.system.c"
       })
-  void malformedRenamesAreRefused(String rename) {
+  void rejectsMalformedRenames(String rename) {
     String[] names = rename.split("=", -1);
     assertThatThrownBy(() -> renaming(Map.of(names[0], names[1])))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void twoCollectionsCannotBecomeOne() {
+  void rejectsTwoCollectionsWithOneName() {
     assertThatThrownBy(() -> renaming(Map.of("a.b", "x.y", "a.c", "x.y")))
         .hasMessageContaining("both become x.y");
   }
@@ -113,7 +113,7 @@ class MappingTest {
   }
 
   @Test
-  void aTransformationKeepsTheId() {
+  void transformationMustKeepId() {
     Mapping mapping =
         new Mapping(
             List.of(),
@@ -127,7 +127,7 @@ class MappingTest {
   }
 
   @Test
-  void theWayBackLeadsWhereItCameFrom() {
+  void invertedMappingRestoresNames() {
     Mapping there =
         new Mapping(
             List.of("shop*", "a"),
@@ -159,7 +159,7 @@ class MappingTest {
   }
 
   @Test
-  void theStateOfCopiesIsNeverCopied() {
+  void excludesStateOfCopies() {
     assertThat(Mapping.ALL.destination("onehop_copy.jobs")).isNull();
     assertThat(Mapping.ALL.concerns("onehop_copy")).isFalse();
     assertThat(Mapping.ALL.inverted().concerns("onehop_copy")).isFalse();

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -68,7 +69,7 @@ class ClusterVerificationTest {
   private static void store(ScriptedReplicaSet server, int... but) {
     for (int id = 0; id < DOCUMENTS; id++) {
       int each = id;
-      if (java.util.Arrays.stream(but).noneMatch(left -> left == each)) {
+      if (Arrays.stream(but).noneMatch(left -> left == each)) {
         server.store("d.c", "{_id: %d, a: 1}".formatted(id));
       }
     }
@@ -82,7 +83,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void whatIsTheSameIsEqual() throws InterruptedException {
+  void reportsEqualCollections() throws InterruptedException {
     store(source);
     store(destination);
     VerifyReport report = verification().build().run();
@@ -98,7 +99,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void whatDiffersIsNamed() throws InterruptedException {
+  void reportsEachDifference() throws InterruptedException {
     store(source, 11);
     store(destination, 1, 7);
     destination.store("d.c", "{_id: 7, a: {$numberLong: '1'}}");
@@ -120,7 +121,7 @@ class ClusterVerificationTest {
    * look.
    */
   @Test
-  void whatComesUntilASecondLookIsEqual() throws InterruptedException {
+  void documentPresentAtSecondLookIsEqual() throws InterruptedException {
     store(source);
     store(destination, 4);
     AtomicInteger looks = new AtomicInteger();
@@ -139,7 +140,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void anIndexThatIsMissingIsADifference() throws InterruptedException {
+  void reportsMissingIndex() throws InterruptedException {
     store(source);
     store(destination);
     indexes.merge("source", "{v: 2, key: {a: 1}, name: 'a_1'}", (one, other) -> one + ", " + other);
@@ -150,7 +151,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void aServerThatIsReplacedIsWaitedFor() throws InterruptedException {
+  void retriesWhileServerShutsDown() throws InterruptedException {
     store(source);
     store(destination);
     AtomicInteger finds = new AtomicInteger();
@@ -166,7 +167,7 @@ class ClusterVerificationTest {
 
   /** A verification that was killed runs again with its state file. */
   @Test
-  void onlyRangesThatAreNotDoneAreComparedAgain(@TempDir Path folder) throws InterruptedException {
+  void resumedRunComparesOnlyUnfinishedRanges(@TempDir Path folder) throws InterruptedException {
     store(source);
     store(destination, 1);
     Path file = folder.resolve("state");
@@ -200,7 +201,7 @@ class ClusterVerificationTest {
    * file is incomplete, as after a kill.
    */
   @Test
-  void aRunThatWasEndedIsGoneOnWith(@TempDir Path folder) throws Exception {
+  void resumesInterruptedRun(@TempDir Path folder) throws Exception {
     store(source);
     store(destination, 1);
     Path file = folder.resolve("state");
@@ -235,7 +236,7 @@ class ClusterVerificationTest {
 
   /** A server may refuse a random sample. The verification must still succeed. */
   @Test
-  void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
+  void succeedsWithoutRandomSample() throws InterruptedException {
     store(source);
     store(destination);
     AtomicInteger refused = new AtomicInteger();
@@ -256,7 +257,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void aShardOfAClusterIsRefused() {
+  void rejectsShardOfCluster() {
     destination.store("admin.system.version", "{_id: 'shardIdentity', shardName: 'one'}");
     assertThatThrownBy(() -> verification().build().run())
         .isInstanceOf(IllegalArgumentException.class)
@@ -264,7 +265,7 @@ class ClusterVerificationTest {
   }
 
   @Test
-  void aClusterIsNotComparedWithItself() {
+  void rejectsComparisonOfClusterWithItself() {
     assertThatThrownBy(() -> ClusterVerification.builder(source.url(), source.url()).build().run())
         .isInstanceOf(IllegalArgumentException.class);
   }

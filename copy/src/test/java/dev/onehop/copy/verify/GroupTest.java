@@ -36,7 +36,7 @@ class GroupTest {
   }
 
   @Test
-  void everyByteCounts() {
+  void comparesEveryByte() {
     assertSame(group("{_id: 1, a: 1}"), group("{_id: 1, a: 1}"));
     assertDiffer(group("{_id: 1, a: 1}"), group("{_id: 1, a: 2}"));
     assertDiffer(group("{_id: 1, a: 1}"), group("{_id: 1, a: {$numberLong: '1'}}"));
@@ -46,7 +46,7 @@ class GroupTest {
   }
 
   @Test
-  void severalOfAKeyAreTheSameInAnyOrder() {
+  void ignoresOrderOfDocumentsWithSameKey() {
     assertSame(group("{a: 1}", "{a: 2}"), group("{a: 2}", "{a: 1}"));
     assertDiffer(group("{a: 1}", "{a: 1}"), group("{a: 1}"));
     assertDiffer(group("{a: 1}", "{a: 1}"), group("{a: 1}", "{a: 2}"));

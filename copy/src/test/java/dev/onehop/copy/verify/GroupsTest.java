@@ -31,7 +31,7 @@ class GroupsTest {
   }
 
   @Test
-  void documentsOfOneKeyAreAGroup() {
+  void groupsDocumentsByKey() {
     try (Groups groups = of(1, 2, 2, 2, 3)) {
       assertThat(groups.next().fingerprint().count()).isEqualTo(1);
       Group second = groups.next();
@@ -44,13 +44,13 @@ class GroupsTest {
   }
 
   @Test
-  void theLastGroupIsWhole() {
+  void lastGroupIsComplete() {
     assertThat(of(1, 1).next().fingerprint().count()).isEqualTo(2);
     assertThat(of().next()).isNull();
   }
 
   @Test
-  void anotherOrderIsRefused() {
+  void rejectsWrongOrder() {
     Groups groups = of(2, 1);
     assertThatThrownBy(groups::next)
         .isInstanceOf(IllegalStateException.class)
@@ -58,7 +58,7 @@ class GroupsTest {
   }
 
   @Test
-  void theKeysOfASampleAreSortedAndDistinct() {
+  void keysOfSampleAreSortedAndDistinct() {
     Sample sample =
         Sample.of(
             List.of(

@@ -43,7 +43,7 @@ class MetadataComparisonTest {
         "{validator: {a: null}}|{validator: {a: {$undefined: true}}}|validator",
         "{validator: {a: 'x'}}|{validator: {a: {$symbol: 'x'}}}|validator"
       })
-  void expressionsAreComparedByTheirBytes(String from, String to, String option) {
+  void comparesExpressionsByBytes(String from, String to, String option) {
     String index = "{name: 'a_1', key: {a: 1}}";
     assertThat(differences(collection(from, index, null), collection(to, index, null)))
         .containsExactly("option " + option + " differs");
@@ -60,7 +60,7 @@ class MetadataComparisonTest {
    * version. So only the value of the number is compared.
    */
   @Test
-  void numbersThatServersReadAreComparedByTheirValues() {
+  void comparesNumbersInOptionsByValue() {
     assertThat(
             differences(
                 collection(

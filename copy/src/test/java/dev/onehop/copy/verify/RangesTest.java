@@ -35,7 +35,7 @@ class RangesTest {
   }
 
   @Test
-  void rangesHaveNoGap() {
+  void rangesHaveNoGaps() {
     BsonValue lowest = new BsonMinKey();
     BsonValue highest = new BsonMaxKey();
     assertThat(ranges()).containsExactly(range(0, lowest, highest));
@@ -47,7 +47,7 @@ class RangesTest {
   }
 
   @Test
-  void quantilesAreInOrderAndNoneIsTwice() {
+  void quantilesAreSortedAndDistinct() {
     assertThat(KeySamples.quantiles(List.of(0, 1, 2, 3, 4, 5, 6, 7), 3, 0))
         .containsExactly(2, 4, 6);
     assertThat(KeySamples.quantiles(List.of(0, 1, 2), 9, 0)).containsExactly(0, 1, 2);
@@ -55,7 +55,7 @@ class RangesTest {
   }
 
   @Test
-  void aFilterIsOfOneTypeOnly() {
+  void filtersOnlyBoundsOfOneType() {
     assertThat(filter(new BsonInt32(1), new BsonInt64(5)))
         .isEqualTo(BsonDocument.parse("{_id: {$gte: 1, $lt: {$numberLong: '5'}}}"));
     assertThat(filter(new BsonInt32(1), new BsonString("a"))).isNull();

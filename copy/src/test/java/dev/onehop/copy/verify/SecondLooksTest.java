@@ -33,14 +33,14 @@ class SecondLooksTest {
   }
 
   @Test
-  void whatIsEqualByNowIsEqual() {
+  void equalAtSecondLook() {
     assertThat(look(first(2, 1), 2, 2, 1)).isEqualTo(EQUAL);
     assertThat(look(first(1, 0), 1, 1, 1)).isEqualTo(EQUAL);
     assertThat(look(first(1, 2), 0, 0, 1)).isEqualTo(EQUAL);
   }
 
   @Test
-  void whatTheSourceHadSinceIsEqual() {
+  void equalToEarlierSourceDocument() {
     SecondLooks.Waiting key = first(2, 1);
     assertThat(look(key, 3, 1, 1)).isEqualTo(AGAIN);
     assertThat(look(key, 4, 2, 2)).isEqualTo(EQUAL);
@@ -51,21 +51,21 @@ class SecondLooksTest {
    * undecided.
    */
   @Test
-  void whatTheSourceGetsLaterIsNoProof() {
+  void laterSourceDocumentProvesNoEquality() {
     SecondLooks.Waiting key = first(2, 1);
     assertThat(look(key, 3, 4, 1)).isEqualTo(AGAIN);
     assertThat(look(key, 4, 5, 2)).isEqualTo(AGAIN);
   }
 
   @Test
-  void whatStandsStillOnBothSidesDiffers() {
+  void differentIfBothSidesStayUnchanged() {
     SecondLooks.Waiting key = first(2, 1);
     assertThat(look(key, 2, 1, SETTLE - 1)).isEqualTo(AGAIN);
     assertThat(look(key, 2, 1, SETTLE + 1)).isEqualTo(DIFFERENT);
   }
 
   @Test
-  void aChangeOnEitherSideBeginsTheWaitAnew() {
+  void changeOnEitherSideRestartsWait() {
     SecondLooks.Waiting key = first(2, 1);
     assertThat(look(key, 3, 1, 8)).isEqualTo(AGAIN);
     assertThat(look(key, 3, 1, 12)).isEqualTo(AGAIN);
@@ -75,7 +75,7 @@ class SecondLooksTest {
   }
 
   @Test
-  void aDestinationThatDoesNotFollowDiffers() {
+  void differentIfDestinationDoesNotFollow() {
     SecondLooks.Waiting key = first(2, 1);
     for (int second = 1; second < 2 * SETTLE; second++) {
       assertThat(look(key, second + 2, 1, second)).isEqualTo(AGAIN);
@@ -88,7 +88,7 @@ class SecondLooksTest {
    * the key stays undecided.
    */
   @Test
-  void aDestinationThatStandsStillWhileNobodyLooksMayFollow() {
+  void looksAgainAfterLongGap() {
     SecondLooks.Waiting key = first(2, 1);
     assertThat(look(key, 3, 1, 1)).isEqualTo(AGAIN);
     assertThat(look(key, 4, 1, 15)).isEqualTo(AGAIN);
@@ -96,7 +96,7 @@ class SecondLooksTest {
   }
 
   @Test
-  void whatNeverStandsStillIsNotDecided() {
+  void undecidedIfBothSidesKeepChanging() {
     SecondLooks.Waiting key = first(2, 1001);
     int second = 1;
     for (; second < 10 * SETTLE; second++) {
@@ -106,7 +106,7 @@ class SecondLooksTest {
   }
 
   @Test
-  void theKindIsByTheNumberOfDocuments() {
+  void kindDependsOnNumbersOfDocuments() {
     assertThat(first(1, 0).kind()).isEqualTo(Difference.Kind.MISSING);
     assertThat(first(0, 1).kind()).isEqualTo(Difference.Kind.EXTRA);
     assertThat(first(1, 2).kind()).isEqualTo(Difference.Kind.DIFFERENT);

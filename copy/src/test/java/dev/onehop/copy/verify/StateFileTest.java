@@ -52,7 +52,7 @@ class StateFileTest {
   }
 
   @Test
-  void whatIsAddedIsThereAgain() {
+  void readsStoredBounds() {
     try (StateFile state = StateFile.open(file, WHAT)) {
       assertThat(state.take(pair)).isNull();
       state.begin(pair, BOUNDS);
@@ -62,7 +62,7 @@ class StateFileTest {
   }
 
   @Test
-  void boundsOfEveryTypeComeBackAsTheyAre() {
+  void readsBoundsOfEveryTypeUnchanged() {
     List<BsonValue> bounds =
         BsonDocument.parse(
                 """
@@ -92,7 +92,7 @@ class StateFileTest {
    * continue it without a change.
    */
   @Test
-  void whatAnEarlierProgramHasWrittenIsGoneOnWith() throws IOException {
+  void resumesFileOfEarlierVersion() throws IOException {
     try (InputStream stored =
         StateFileTest.class.getResourceAsStream("/dev/onehop/copy/verify-format-1.jsonl")) {
       Files.copy(Objects.requireNonNull(stored), file);
@@ -130,7 +130,7 @@ class StateFileTest {
    * interruption.
    */
   @Test
-  void anInterruptionWhileItIsWrittenIsOne() {
+  void interruptionDuringWriteIsInterruption() {
     StateFile state = StateFile.open(file, WHAT);
     Thread.currentThread().interrupt();
     Throwable failure = catchThrowable(() -> state.begin(pair, BOUNDS));
@@ -140,7 +140,7 @@ class StateFileTest {
   }
 
   @Test
-  void aCollectionThatWasCreatedAgainIsAnotherOne() {
+  void ignoresStateOfRecreatedCollection() {
     try (StateFile state = StateFile.open(file, WHAT)) {
       state.begin(pair, BOUNDS);
     }
@@ -150,7 +150,7 @@ class StateFileTest {
   }
 
   @Test
-  void aLineThatWasCutIsNotThere() throws IOException {
+  void ignoresIncompleteLine() throws IOException {
     try (StateFile state = StateFile.open(file, WHAT)) {
       state.begin(pair, BOUNDS);
     }
@@ -168,7 +168,7 @@ class StateFileTest {
   }
 
   @Test
-  void whatIsNotItsOwnIsLeftAsItIs() throws IOException {
+  void rejectsForeignFileUnchanged() throws IOException {
     try (StateFile state = StateFile.open(file, WHAT)) {
       state.begin(pair, BOUNDS);
       assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("in use");
@@ -184,7 +184,7 @@ class StateFileTest {
   }
 
   @Test
-  void anotherFormatIsNamedAndLeftAsItIs() throws IOException {
+  void rejectsAnotherFormatUnchanged() throws IOException {
     String later = "{\"verification\": {\"$numberInt\": \"2\"}, \"compares\": {}, \"more\": 1}\n";
     Files.writeString(file, later + "{\"of\": \"that format\"}\n");
     assertThatThrownBy(() -> StateFile.open(file, WHAT))
@@ -197,7 +197,7 @@ class StateFileTest {
   }
 
   @Test
-  void aFinishedOneIsRefused() throws IOException {
+  void rejectsFinishedFile() throws IOException {
     try (StateFile state = StateFile.open(file, WHAT)) {
       state.finish();
     }

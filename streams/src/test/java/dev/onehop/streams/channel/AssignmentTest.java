@@ -50,7 +50,7 @@ class AssignmentTest {
   }
 
   @Test
-  void aMemberTakesItsShareOfWhatIsFree() {
+  void memberTakesItsShareOfFreeChannels() {
     View view = view(List.of("a", "b"), null, "b", "B", "a", null);
     Assignment first = of(view, "a", 3);
     assertThat(first.leave()).isEmpty();
@@ -60,7 +60,7 @@ class AssignmentTest {
   }
 
   @Test
-  void aMemberLeavesTheLastOnesAboveItsShare() {
+  void memberReleasesLastChannelsAboveItsShare() {
     Assignment mine = of(view(List.of("a", "b", "c"), "a", "a", "a", "a"), "a", 0, 1, 2, 3);
     assertThat(mine.leave()).containsExactly(2, 3);
     assertThat(mine.missing()).isEqualTo(-2);
@@ -73,14 +73,14 @@ class AssignmentTest {
    * already names the member as the owner.
    */
   @Test
-  void aChannelThatIsStillThereIsNotTakenAgain() {
+  void memberDoesNotTakeItsChannelAgain() {
     View view = view(List.of("a"), "a", "a");
     assertThat(Assignment.of(view, "a", List.of(1), channel -> true).free()).isEmpty();
     assertThat(of(view, "a", 1).free()).containsExactly(0);
   }
 
   @Test
-  void aMemberThatIsNotThereYetWaits() {
+  void unlistedMemberWaits() {
     Assignment mine = of(view(List.of("b"), null, null), "a");
     assertThat(mine.free()).isEmpty();
     assertThat(mine.leave()).isEmpty();
@@ -89,7 +89,7 @@ class AssignmentTest {
 
   @ParameterizedTest
   @CsvSource({"1, 1", "6, 4", "7, 3", "128, 5", "2, 3"})
-  void membersThatComeAndGoShareAllChannelsEvenly(int channels, int most) {
+  void changingMembersShareAllChannelsEvenly(int channels, int most) {
     Random random = new Random(channels);
     List<Set<Integer>> owned = new ArrayList<>();
     IntStream.range(0, most).forEach(i -> owned.add(new HashSet<>()));

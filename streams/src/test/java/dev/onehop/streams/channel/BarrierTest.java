@@ -6,6 +6,7 @@ import dev.onehop.streams.channel.Barrier.Step;
 import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import java.util.ArrayList;
 import java.util.List;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -38,20 +39,20 @@ class BarrierTest {
   }
 
   private Step next(@Nullable Integer first, boolean held, Lease... others) {
-    List<Lease> leases = new java.util.ArrayList<>(List.of(lease(0, 4, EVENT)));
+    List<Lease> leases = new ArrayList<>(List.of(lease(0, 4, EVENT)));
     leases.addAll(List.of(others));
     return barrier.next(leases, first == null ? null : at(first), held);
   }
 
   @Test
-  void theOwnerOfTheFirstChannelWritesWhenAllOthersHaveReachedTheEvent() {
+  void writesWhenAllChannelsHaveReachedEvent() {
     Lease[] all = {lease(1, 3, EVENT), lease(2, 6, 0), lease(3, 1, EVENT + 1)};
     assertThat(next(4, true, all)).isEqualTo(Step.WRITE);
     assertThat(next(null, false, all)).isEqualTo(Step.WAIT);
   }
 
   @Test
-  void oneThatIsBehindIsWaitedFor() {
+  void waitsForLateChannel() {
     assertThat(next(4, true, lease(1, 3, EVENT), lease(2, 4, 0))).isEqualTo(Step.WAIT);
     assertThat(next(4, true, lease(1, 3, EVENT - 1))).isEqualTo(Step.WAIT);
   }
@@ -61,18 +62,18 @@ class BarrierTest {
    * not write.
    */
   @Test
-  void nothingIsWrittenWithoutALease() {
+  void waitsWithoutLease() {
     assertThat(next(4, false, lease(1, 3, EVENT))).isEqualTo(Step.WAIT);
   }
 
   @Test
-  void aChannelAtTheEndOfTheStreamHasReachedEverything() {
+  void channelAtStreamEndHasReachedEvent() {
     Lease end = new Lease(1, null, 1, false, 1, at(1), LeaseStore.END);
     assertThat(next(4, true, end)).isEqualTo(Step.WRITE);
   }
 
   @Test
-  void anEventThatIsWrittenIsPassed() {
+  void passesWrittenEvent() {
     Lease written = lease(0, EVENT, 0);
     assertThat(barrier.next(List.of(written, lease(1, 0, 0)), null, false)).isEqualTo(Step.PASS);
     // The sink has the event, but the stored lease does not show this yet.

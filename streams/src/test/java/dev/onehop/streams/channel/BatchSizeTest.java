@@ -16,7 +16,7 @@ class BatchSizeTest {
   }
 
   @Test
-  void anEventThatDoesNotFitIsTheFirstOfTheNextBatch() {
+  void excessEventStartsNextBatch() {
     assertThat(batches(3, 1L, 1L, 1L, 1L, 1L, 1L, 1L))
         .extracting(List::size)
         .containsExactly(3, 3, 1);
@@ -27,7 +27,7 @@ class BatchSizeTest {
   }
 
   @Test
-  void theFirstEventAlwaysFits() {
+  void firstEventAlwaysFits() {
     long large = BatchSize.MOST_BYTES + 1;
     assertThat(batches(9, large, large, 1L)).extracting(List::size).containsExactly(1, 1, 1);
   }

@@ -18,6 +18,7 @@ import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,7 @@ class ChangeChannelsTest {
           "the processing of the channels ends, because an error was thrown");
 
   @Test
-  void everyChannelGetsItsRangeOfHashes() {
+  void eachChannelHasItsRangeOfHashes() {
     assertThat(Channels.ofHash(Long.MIN_VALUE, 4)).isZero();
     assertThat(Channels.ofHash(-1, 4)).isEqualTo(1);
     assertThat(Channels.ofHash(0, 4)).isEqualTo(2);
@@ -78,13 +79,12 @@ class ChangeChannelsTest {
         sizes[channel]++;
       }
       assertThat(sizes).doesNotContain(0);
-      assertThat(java.util.Arrays.stream(sizes).max().orElseThrow())
-          .isLessThan(2 * (20_000 / count) + 1);
+      assertThat(Arrays.stream(sizes).max().orElseThrow()).isLessThan(2 * (20_000 / count) + 1);
     }
   }
 
   @Test
-  void keepsTheOrderWithinEachKeyAndProcessesAll() {
+  void processesAllEventsInOrderOfEachKey() {
     Map<Integer, List<Integer>> seen = new ConcurrentHashMap<>();
     Set<Integer> busy = ConcurrentHashMap.newKeySet();
     Random random = new Random(1);
@@ -109,7 +109,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void theEventsOfABurstAreProcessedTogether() {
+  void processesBurstAsOneBatch() {
     List<StreamEvent> events = List.of(change(1, 1), change(1, 2), change(1, 3));
     Publisher<StreamEvent> source =
         subscriber ->
@@ -150,7 +150,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void anEventOfNoDocumentIsAloneAndAtItsPlace() {
+  void processesWideEventAloneAndInOrder() {
     List<StreamEvent> events = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
       events.add(i == 100 || i == 101 ? drop(i) : change(i, i));
@@ -179,7 +179,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void theAcknowledgedPlaceWaitsForTheSlowestChannel() {
+  void acknowledgedPositionWaitsForSlowestChannel() {
     Sinks.Empty<Void> slow = Sinks.empty();
     List<Checkpoint> places = Collections.synchronizedList(new ArrayList<>());
     List<StreamEvent> events = new ArrayList<>();
@@ -214,7 +214,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void readsNoMoreThanMayBeUnacknowledged() {
+  void limitsUnacknowledgedEvents() {
     AtomicLong asked = new AtomicLong();
     Disposable running =
         Mono.from(
@@ -233,7 +233,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void readsNoMoreBytesThanMayBeUnacknowledged() {
+  void limitsUnacknowledgedBytes() {
     StreamEvent large = large(1 << 20);
     AtomicInteger arrived = new AtomicInteger();
     AtomicInteger processing = new AtomicInteger();
@@ -260,7 +260,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void aBatchHasNoMoreBytesThanATransactionShouldHave() {
+  void limitsBytesOfBatch() {
     List<StreamEvent> events = new ArrayList<>(Collections.nCopies(7, large(6 << 20)));
     events.add(large(17 << 20));
     events.addAll(Collections.nCopies(3, large(6 << 20)));
@@ -287,7 +287,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void aProcessorThatFailsEndsAll() {
+  void processorFailureEndsProcessing() {
     Flux<StreamEvent> endless = Flux.range(0, Integer.MAX_VALUE).map(i -> change(i, i));
     assertThatThrownBy(
             () ->
@@ -312,7 +312,7 @@ class ChangeChannelsTest {
 
   @ParameterizedTest
   @MethodSource("errors")
-  void anErrorOfTheProcessorEndsAll(Error thrown) {
+  void processorErrorEndsProcessing(Error thrown) {
     for (ChannelProcessor processor :
         List.<ChannelProcessor>of(
             (channel, batch) -> {
@@ -334,7 +334,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void whatFollowsTheEndIsNotInterrupted() throws InterruptedException {
+  void doesNotInterruptThreadAtEnd() throws InterruptedException {
     for (Duration interval : List.of(Duration.ZERO, Duration.ofHours(1))) {
       Sinks.One<Boolean> interrupted = Sinks.one();
       Mono.from(
@@ -351,7 +351,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void whatIsLostIsAnErrorUnlessTheProcessorTakesIt() {
+  void lostHistoryFailsUnlessProcessorHandlesIt() {
     StreamEvent lost =
         new StreamEvent.HistoryLost("a", time(1), time(2), Checkpoint.before(time(2)));
     assertThatThrownBy(() -> run(List.of(lost), 4, (channel, batch) -> Mono.empty()))
@@ -376,7 +376,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void aTransactionIsProcessedAloneAndAtItsPlace() {
+  void processesTransactionAloneAndInOrder() {
     List<StreamEvent> events = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
       events.add(i == 100 ? transaction(i, 40) : change(i, i));
@@ -408,7 +408,7 @@ class ChangeChannelsTest {
         "a",
         new BsonDocument(),
         1,
-        java.util.stream.IntStream.range(0, changes).mapToObj(key -> change(key, value)).toList(),
+        IntStream.range(0, changes).mapToObj(key -> change(key, value)).toList(),
         true,
         Checkpoint.before(time(value)));
   }
@@ -476,7 +476,7 @@ class ChangeChannelsTest {
   }
 
   @Test
-  void refusesANumberOfChannelsThatThereCanNotBe() {
+  void rejectsInvalidNumberOfChannels() {
     for (int count : List.of(0, -1, 129)) {
       assertThatThrownBy(() -> ChangeChannels.builder(Flux.empty(), count))
           .isInstanceOf(IllegalArgumentException.class)
@@ -486,7 +486,7 @@ class ChangeChannelsTest {
 
   /** Each channel blocks its thread until the last channel has arrived. */
   @Test
-  void channelsThatBlockTheirThreadsHoldUpNoOther() {
+  void blockedChannelsDoNotDelayOthers() {
     int count = 16;
     CountDownLatch all = new CountDownLatch(count);
     Set<Integer> met = ConcurrentHashMap.newKeySet();
@@ -528,7 +528,7 @@ class ChangeChannelsTest {
 
   /** The events behind a wide event get their channels on a thread where no caller sees errors. */
   @Test
-  void aMalformedEventBehindAWideEventEndsTheProcessing() {
+  void malformedEventAfterWideEventEndsProcessing() {
     StreamEvent malformed =
         new StreamEvent.Change(
             "a",

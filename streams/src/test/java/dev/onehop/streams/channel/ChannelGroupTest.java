@@ -12,12 +12,14 @@ import dev.onehop.wire.CapturedLog;
 import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -70,20 +72,20 @@ class ChannelGroupTest {
         });
   }
 
-  private Member join(ScriptedShards shards, RecordingSink sink, double lostAnswers) {
-    return join(shards, ScriptedShards.start(), sink, lostAnswers);
+  private Member join(ScriptedShards shards, RecordingSink sink, double lostReplies) {
+    return join(shards, ScriptedShards.start(), sink, lostReplies);
   }
 
   /** Starts a member. If it is the first, the group's stream begins at {@code start}. */
   private Member join(
-      ScriptedShards shards, Checkpoint start, RecordingSink sink, double lostAnswers) {
+      ScriptedShards shards, Checkpoint start, RecordingSink sink, double lostReplies) {
     Member member = new Member();
     ChannelGroup group =
         ChannelGroup.builder(
                 shards::after,
                 Mono.just(start),
                 CHANNELS,
-                lease -> new ProcessLeases(leases, member.process, lostAnswers))
+                lease -> new ProcessLeases(leases, member.process, lostReplies))
             .maxBatch(20)
             .maxUnacknowledged(200)
             .lease(LEASE, RENEWAL)
@@ -99,13 +101,13 @@ class ChannelGroupTest {
    * The leases as one process uses them. The process can be stopped, and the network loses some
    * replies.
    */
-  private record ProcessLeases(LeaseStore all, Freezer process, double lostAnswers)
+  private record ProcessLeases(LeaseStore all, Freezer process, double lostReplies)
       implements LeaseStore {
     private <T> Mono<T> over(Mono<T> call) {
       return Mono.defer(
           () -> {
             process.pass();
-            boolean lost = Math.random() < lostAnswers;
+            boolean lost = Math.random() < lostReplies;
             return lost ? call.then(Mono.error(new MongoTimeoutException("lost"))) : call;
           });
     }
@@ -166,9 +168,7 @@ class ChannelGroupTest {
   private Map<String, Long> owned() {
     return IntStream.range(0, CHANNELS)
         .mapToObj(channel -> String.valueOf(leases.owner(channel)))
-        .collect(
-            java.util.stream.Collectors.groupingBy(
-                owner -> owner, java.util.stream.Collectors.counting()));
+        .collect(Collectors.groupingBy(owner -> owner, Collectors.counting()));
   }
 
   private void awaitShares(Long... shares) {
@@ -178,7 +178,7 @@ class ChannelGroupTest {
   }
 
   @Test
-  void theChannelsAreDealtAnewWhenAMemberComesOrGoes() {
+  void rebalancesWhenMemberJoinsOrLeaves() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     join(shards, sink, 0);
@@ -205,7 +205,7 @@ class ChannelGroupTest {
    * Otherwise the next member would not get all channels at once.
    */
   @Test
-  void aGroupIsReleasedWhenItsMembersHaveLeftToo() {
+  void groupIsReleasedAfterLastMemberLeaves() {
     InMemoryLeases quiet = new InMemoryLeases(CHANNELS, TIMEOUT);
     quiet.create(Mono.just(ScriptedShards.start())).block();
     quiet.renew("leaving", 1, List.of()).block();
@@ -225,7 +225,7 @@ class ChannelGroupTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3})
-  void membersThatComeGoStopAndGoOnWriteEverythingOnceInOrder(int seed) throws Exception {
+  void changingMembersWriteEachEventOnceInOrder(int seed) throws Exception {
     Random random = new Random(seed);
     ScriptedShards shards = new ScriptedShards(seed, Duration.ofMillis(2));
     RecordingSink sink = new RecordingSink(true);
@@ -264,7 +264,7 @@ class ChannelGroupTest {
   /** The second run shows that the test detects late writes: without terms, the result is wrong. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theLateWriteOfAMemberThatWasStoppedHasNoEffect(boolean fenced) {
+  void fencesLateWriteOfStoppedMember(boolean fenced) {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(fenced);
     Member first = join(shards, sink, 0);
@@ -297,7 +297,7 @@ class ChannelGroupTest {
    * own clock.
    */
   @Test
-  void aMemberThatCannotRenewHandsOutNothingMore() {
+  void memberStopsProcessingWithoutRenewal() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(false);
     Member member = new Member();
@@ -330,7 +330,7 @@ class ChannelGroupTest {
   }
 
   @Test
-  void aSinkThatFailsEndsItsMemberAndAnotherTakesOver() {
+  void nextMemberContinuesAfterSinkFailure() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     ChannelSink failing =
@@ -371,26 +371,26 @@ class ChannelGroupTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void completesForAllMembersWhenTheStreamDoes(boolean said) {
+  void allMembersCompleteAtStreamEnd(boolean withLastEvent) {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     for (int i = 0; i < CHANNELS + 1; i++) {
       join(shards, sink, 0);
     }
     write(shards, new Random(1), 500);
-    if (said) {
+    if (withLastEvent) {
       shards.end();
     } else {
-      shards.endUnsaid();
+      shards.endWithoutLastEvent();
     }
     await().atMost(TIMEOUT).until(() -> sink.size() >= 500);
     members.remove(0).running.dispose();
     join(shards, sink, 0);
     await().atMost(TIMEOUT).until(() -> members.stream().allMatch(each -> each.completed.get()));
-    sink.check(written, said ? 1 : 0);
+    sink.check(written, withLastEvent ? 1 : 0);
     Member late = join(shards, sink, 0);
     await().atMost(TIMEOUT).until(late.completed::get);
-    sink.check(written, said ? 1 : 0);
+    sink.check(written, withLastEvent ? 1 : 0);
   }
 
   /**
@@ -398,7 +398,7 @@ class ChannelGroupTest {
    * would be missing.
    */
   @Test
-  void leasesThatAreRemovedEndAllMembersAndThoseToCome() {
+  void removedLeasesFailCurrentAndNewMembers() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(false);
     join(shards, sink, 0);
@@ -416,7 +416,7 @@ class ChannelGroupTest {
 
   /** The new member joins before the other members have noticed the removal. */
   @Test
-  void aMemberThatComesRightAfterTheRemovalOfTheLeasesEndsToo() {
+  void removedLeasesFailMemberThatJoinsImmediately() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(false);
     Member first = join(shards, sink, 0);
@@ -448,7 +448,7 @@ class ChannelGroupTest {
    * start. The member fails, because the events between the two positions would be missing.
    */
   @Test
-  void aGroupThatBeginsAfterWhatItsSinkHasDoneIsRefused() {
+  void rejectsStartAfterPositionOfSink() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     Member first = join(shards, sink, 0);
@@ -470,11 +470,11 @@ class ChannelGroupTest {
   }
 
   @Test
-  void aProcessorWithoutTermsGetsTheChannelsToo() {
+  void processorWithoutTermsReceivesAllEvents() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     write(shards, new Random(1), 500);
     shards.end();
-    List<StreamEvent.Change> seen = java.util.Collections.synchronizedList(new ArrayList<>());
+    List<StreamEvent.Change> seen = Collections.synchronizedList(new ArrayList<>());
     ChannelProcessor processor =
         (channel, events) -> {
           seen.addAll(events);
@@ -491,13 +491,13 @@ class ChannelGroupTest {
   }
 
   @Test
-  void aBatchHasNoMoreBytesThanATransactionShouldHave() {
+  void limitsBytesOfBatch() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     for (int i = 1; i <= 12; i++) {
       shards.add(1, i, 5 << 20);
     }
     shards.end();
-    List<Integer> sizes = java.util.Collections.synchronizedList(new ArrayList<>());
+    List<Integer> sizes = Collections.synchronizedList(new ArrayList<>());
     ChannelProcessor processor =
         (channel, events) -> {
           sizes.add(events.size());
@@ -515,7 +515,7 @@ class ChannelGroupTest {
   }
 
   @Test
-  void refusesWhatCanNotBe() {
+  void rejectsInvalidSettings() {
     assertThatThrownBy(
             () -> ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 129, lease -> leases))
         .isInstanceOf(IllegalArgumentException.class);

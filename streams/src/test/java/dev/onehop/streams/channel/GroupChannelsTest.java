@@ -97,7 +97,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void aStreamStartsAtTheEarliestPlace() {
+  void streamStartsAtEarliestPosition() {
     take(0, 5);
     take(1, 3);
     assertThat(channels.needsAnotherStream()).isTrue();
@@ -107,7 +107,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void eventsThatAChannelHadBeforeAreLeftOut() {
+  void skipsEventsBeforePositionOfChannel() {
     take(0, 5);
     take(1, 3);
     channels.feed().run();
@@ -119,7 +119,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void eventsBehindABarrierWait() {
+  void eventsWaitBehindBarrier() {
     OwnedChannel zero = take(0, 0);
     take(1, 0);
     channels.feed().run();
@@ -145,7 +145,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void anIdleChannelHasReachedThePositionOfTheStream() {
+  void idleChannelFollowsPositionOfStream() {
     take(0, 0);
     take(1, 0);
     channels.feed().run();
@@ -157,7 +157,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void theEndOfTheStreamIsTheStateOfIdleChannels() {
+  void idleChannelReachesEndOfStream() {
     take(0, 0);
     take(1, 0);
     channels.feed().run();
@@ -168,7 +168,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void afterAStopAllChannelsAreToBeReleased() {
+  void stopReleasesAllChannels() {
     take(0, 0);
     take(1, 0);
     channels.feed().run();
@@ -181,7 +181,7 @@ class GroupChannelsTest {
   }
 
   @Test
-  void anotherTermIsAnotherChannel() {
+  void ignoresChannelOfAnotherTerm() {
     OwnedChannel channel = take(1, 0);
     assertThat(channels.get(1, 1)).isSameAs(channel);
     assertThat(channels.get(1, 2)).isNull();

@@ -190,7 +190,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aBatchBeginsWhenTheOneBeforeIsWritten() {
+  void startsBatchAfterPreviousIsWritten() {
     takeBoth();
     give(1, 1);
     assertThat(written(0).values()).containsExactly(1);
@@ -204,7 +204,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void anErrorOfTheStreamOrTheSinkEndsTheMember() {
+  void errorOfStreamOrSinkFailsMember() {
     opening = new StackOverflowError("opening");
     take(0, 1, 0);
     await().atMost(TIMEOUT).until(() -> failures.contains(opening));
@@ -220,7 +220,7 @@ class GroupWorkTest {
    * A write that has not ended is lost if the process ends, so its position must not be stored yet.
    */
   @Test
-  void aPlaceIsStoredWhenItIsWritten() {
+  void positionAdvancesAfterWrite() {
     takeBoth();
     give(1, 1);
     give(0, 2);
@@ -234,7 +234,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void nothingIsWrittenUnderALeaseThatHasEnded() {
+  void writesNothingAfterLeaseHasEnded() {
     takeBoth();
     work.renewed(1, 1, System.nanoTime() - 1);
     give(1, 1);
@@ -250,7 +250,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aWideEventIsWrittenAfterAllBeforeItAndBeforeAllBehindIt() {
+  void writesWideEventInOrderWithAllChannels() {
     takeBoth();
     give(1, 1);
     giveWide(2);
@@ -273,7 +273,7 @@ class GroupWorkTest {
 
   /** The events behind a wide event get their channels on a thread where no caller sees errors. */
   @Test
-  void anEventWithoutAChannelBehindAWideEventEndsTheMember() {
+  void eventWithoutChannelAfterWideEventFailsMember() {
     takeBoth();
     giveWide(1);
     give("insert", new BsonDocument(), 2);
@@ -292,7 +292,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aWideEventThatAnotherMemberHasWrittenIsNotWrittenAgain() {
+  void skipsWideEventWrittenByAnotherMember() {
     takeBoth();
     giveWide(1);
     give(1, 2);
@@ -302,7 +302,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aChannelThatLeavesEndsItsBatchAndSaysHowFarItIs() {
+  void leavingChannelEndsBatchAndReportsPosition() {
     takeBoth();
     give(1, 1);
     written(0);
@@ -321,7 +321,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aChannelThatIsLostIsThereUntilItsBatchEnds() {
+  void keepsLostChannelUntilBatchEnds() {
     takeBoth();
     give(1, 1);
     written(0);
@@ -334,7 +334,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aFencedBatchIsNoFailureAndAnotherErrorIs() {
+  void fencedBatchIsNoFailureUnlikeOtherErrors() {
     takeBoth();
     give(1, 1);
     give(0, 2);
@@ -355,7 +355,7 @@ class GroupWorkTest {
    * again.
    */
   @Test
-  void aChannelThatComesLaterLetsOthersGetNothingTwice() {
+  void newChannelCausesNoDuplicateWrites() {
     take(0, 1, 0);
     await().atMost(TIMEOUT).until(() -> begun.size() == 1);
     give(0, 5);
@@ -377,7 +377,7 @@ class GroupWorkTest {
    * the position.
    */
   @Test
-  void whatTheSinkHasIsNotWrittenAgain() {
+  void skipsEventsThatSinkHas() {
     stored.put(1, place(4));
     takeBoth();
     give(1, 3);
@@ -387,7 +387,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void aSinkThatIsBehindTheBeginningIsRefused() {
+  void rejectsSinkBehindStart() {
     work.start(place(9));
     stored.put(1, place(4));
     take(1, 1, 4);
@@ -396,7 +396,7 @@ class GroupWorkTest {
   }
 
   @Test
-  void theEndOfTheStreamIsStoredWhenAllIsWritten() {
+  void reachesEndOfStreamAfterLastWrite() {
     takeBoth();
     give(1, 1);
     written(0);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -117,7 +118,7 @@ final class RecordingSink {
         (key, last) ->
             assertThat(values.getOrDefault(key, List.of()))
                 .as("key %s", key)
-                .isEqualTo(java.util.stream.IntStream.rangeClosed(1, last).boxed().toList()));
+                .isEqualTo(IntStream.rangeClosed(1, last).boxed().toList()));
     assertThat(wide).hasSize(wideEvents).extracting(StreamEvent.Change::token).isSorted();
     for (StreamEvent.Change each : wide) {
       int at = log.indexOf(each);

@@ -82,7 +82,7 @@ final class ScriptedShards {
   }
 
   /** Ends the streams without a last event, as if the pipeline had removed it. */
-  synchronized void endUnsaid() {
+  synchronized void endWithoutLastEvent() {
     ended = true;
   }
 

@@ -40,7 +40,7 @@ class SnapshotProgressTest {
   }
 
   @Test
-  void anEventIsInTheDocumentThatWasReadAtOrAfterIt() {
+  void documentIncludesEventsUpToItsReadTime() {
     SnapshotProgress progress = progress();
     int[][] last = {
       {1, 10}, {2, 10}, {4, 10}, {5, 10}, {6, 20}, {7, 20}, {8, 20}, {9, 30}, {99, 30}
@@ -55,13 +55,13 @@ class SnapshotProgressTest {
   }
 
   @Test
-  void theStreamStartsAfterTheFirstOfTheTimes() {
+  void streamStartsAfterEarliestReadTime() {
     assertThat(progress().place(time(99))).isEqualTo(Snapshot.next(time(10)));
     assertThat(SnapshotProgress.NONE.place(time(99))).isEqualTo(Snapshot.next(time(99)));
   }
 
   @Test
-  void whatWasStoredIsTheLastDocument() {
+  void storesLastDocument() {
     assertThat(progress().upTo()).isEqualTo(new SortedId(new BsonInt32(9)));
     assertThat(SnapshotProgress.parse(null).upTo()).isNull();
     assertThat(SnapshotProgress.parse(SnapshotProgress.NONE.toDocument()))
@@ -73,7 +73,7 @@ class SnapshotProgressTest {
    * it.
    */
   @Test
-  void anEventWithoutAKeyIsInNoDocument() {
+  void noDocumentIncludesEventWithoutKey() {
     StreamEvent.Change drop =
         new StreamEvent.Change(
             "a",

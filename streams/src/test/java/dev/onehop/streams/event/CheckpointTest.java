@@ -12,7 +12,7 @@ class CheckpointTest {
   private static final List<String> SHARDS = List.of("a", "b", "c", "d");
 
   @Test
-  void aPlaceIsWhatItIncludesAlsoAfterItWasStored() {
+  void keepsPositionsWhenStoredAndCombined() {
     Random random = new Random(1);
     for (int run = 0; run < 1_000; run++) {
       Checkpoint one = random(random);
@@ -40,7 +40,7 @@ class CheckpointTest {
    * shards are.
    */
   @Test
-  void aShardThatIsNotNamedIsDoneUpToTheCap() {
+  void unnamedShardIsIncludedUpToCap() {
     Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
     assertThat(place.includes("gone", token(7))).isTrue();
     assertThat(place.includes("new", token(9))).isFalse();
@@ -52,7 +52,7 @@ class CheckpointTest {
    * event only if all shards have reached the event.
    */
   @Test
-  void aStreamWithoutShardsHasWhatAllShardsHave() {
+  void eventWithoutShardIsIncludedIfAllShardsReachedIt() {
     Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
     assertThat(place.includes("", token(3))).isTrue();
     assertThat(place.includes("", token(4))).isFalse();
@@ -62,7 +62,7 @@ class CheckpointTest {
 
   /** A server can't read the token of a decimal key without the type bits of the token. */
   @Test
-  void aResumeTokenIsGivenBackWhole() {
+  void keepsWholeResumeToken() {
     BsonDocument token =
         BsonDocument.parse(
             "{_data: '826B03F8B4000000042B022C0100296E04', _typeBits: {$binary: {base64: 'gkA=',"

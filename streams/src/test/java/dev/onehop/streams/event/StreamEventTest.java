@@ -24,12 +24,12 @@ class StreamEventTest {
    * A pipeline may remove every field except the token, so the cluster time is read from the token.
    */
   @Test
-  void theClusterTimeIsThatOfTheToken() {
+  void readsClusterTimeFromToken() {
     assertThat(change(new BsonDocument()).clusterTime()).isEqualTo(TIME);
   }
 
   @Test
-  void theWallTimeIsThereIfTheServerSendsIt() {
+  void hasWallTimeIfServerSendsIt() {
     assertThat(change(new BsonDocument()).wallTime()).isNull();
     assertThat(change(new BsonDocument("wallTime", new BsonString("now"))).wallTime()).isNull();
     assertThat(change(new BsonDocument("wallTime", new BsonDateTime(1_234))).wallTime())

@@ -30,7 +30,7 @@ class FieldChangesTest {
         "{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}} | true",
         "{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', 0]}}  | true"
       })
-  void namesThatOperatorsCannotSayAreNotExpressed(String description, boolean expressed) {
+  void detectsChangesThatOperatorsCannotExpress(String description, boolean expressed) {
     assertThat(changes(description) != null).isEqualTo(expressed);
   }
 
@@ -42,7 +42,7 @@ class FieldChangesTest {
         "{updatedFields: {a: 1}, removedFields: []}                           | true",
         "{removedFields: ['a']}                                               | false"
       })
-  void whatRemovesNoFieldMayBeRepeated(String description, boolean repeatable) {
+  void canRepeatChangesWithoutRemovedFields(String description, boolean repeatable) {
     assertThat(FieldChanges.canBeRepeated(BsonDocument.parse(description))).isEqualTo(repeatable);
   }
 
@@ -58,18 +58,18 @@ class FieldChangesTest {
     "'{updatedFields: {kk: 1}}', false",
     "'{updatedFields: {a: 1}}', false"
   })
-  void aShardKeyIsConcernedWithWhatIsInIt(String description, boolean concerned) {
+  void nestedFieldConcernsShardKey(String description, boolean concerned) {
     assertThat(changes(description).concerns("k")).isEqualTo(concerned);
   }
 
   @Test
-  void aFieldOfAShardKeyIsConcernedWithWhatItIsIn() {
+  void parentFieldConcernsNestedShardKey() {
     assertThat(changes("{updatedFields: {k: {a: 1}}}").concerns("k.a")).isTrue();
     assertThat(changes("{updatedFields: {'k.b': 1}}").concerns("k.a")).isFalse();
   }
 
   @Test
-  void onlySetsInAnAscendingOrderBecomeOne() {
+  void joinsOnlySetsInAscendingOrder() {
     assertThat(changes("{updatedFields: {a: 1}}").joined(changes("{updatedFields: {b: 2}}")).set())
         .isEqualTo(BsonDocument.parse("{a: 1, b: 2}"));
     assertThat(changes("{updatedFields: {b: 1}}").joined(changes("{updatedFields: {a: 2}}")))

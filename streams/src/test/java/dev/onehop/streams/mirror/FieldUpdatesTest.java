@@ -36,7 +36,7 @@ class FieldUpdatesTest {
   }
 
   @Test
-  void oneEventOfOwnFieldsIsOneUpdateWithOperators() {
+  void topLevelEventBecomesOneOperatorUpdate() {
     assertThat(statements("{updatedFields: {a: 1, b: {c: 2}}, removedFields: ['d', 'e']}"))
         .containsExactly(
             "update {\"_id\": 1} {\"$unset\": {\"d\": \"\", \"e\": \"\"}, "
@@ -50,7 +50,7 @@ class FieldUpdatesTest {
    * {@code {a: 1, b: 1}}.
    */
   @Test
-  void newFieldsKeepTheirOrder() {
+  void newFieldsKeepOrder() {
     assertThat(statements("{updatedFields: {b: 1, a: 1}}"))
         .containsExactly(
             "update {\"_id\": 1} "
@@ -63,20 +63,20 @@ class FieldUpdatesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{a: 1, b: 1}", "{'2': 1, '10': 1}", "{'s.2': 1, 's.10': 1}"})
-  void whatTheServerOrdersAsTheEventDoesIsOneStatement(String fields) {
+  void usesOneStatementIfServerKeepsOrder(String fields) {
     assertThat(statements("{updatedFields: " + fields + ", disambiguatedPaths: {}}")).hasSize(1);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"{'10': 1, '2': 1}", "{'1': 1, a: 1}", "{a: 1, '1': 1}", "{é: 1, z: 1}"})
-  void whatTheServerMayOrderOtherwiseIsSetInTheOrderOfTheEvent(String fields) {
+  void splitsSetsIfServerMayChangeOrder(String fields) {
     assertThat(
             FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
         .hasSize(2);
   }
 
   @Test
-  void eventsThatOneOperatorCanExpressAreNoPipeline() {
+  void usesPipelineOnlyIfOneOperatorIsNotEnough() {
     assertThat(
             statements(
                 "{updatedFields: {a: 1}}",
@@ -90,7 +90,7 @@ class FieldUpdatesTest {
   }
 
   @Test
-  void severalEventsOfOwnFieldsAreOneUpdate() {
+  void topLevelEventsBecomeOneUpdate() {
     assertThat(
             statements(
                 "{updatedFields: {a: 1}}",
@@ -109,7 +109,7 @@ class FieldUpdatesTest {
 
   /** The field must become the last field. In one pipeline it would keep its old position. */
   @Test
-  void aFieldThatIsRemovedAndSetAgainTakesTwoUpdates() {
+  void removedAndReaddedFieldNeedsTwoUpdates() {
     assertThat(
             statements(
                 "{updatedFields: {a: 1}, removedFields: ['b']}",
@@ -126,7 +126,7 @@ class FieldUpdatesTest {
    * array and on its elements would conflict. In a pipeline, a path would apply to all elements.
    */
   @Test
-  void arraysAreTruncatedBeforeWhatIsInThemIsSet() {
+  void truncatesArrayBeforeSettingElements() {
     assertThat(
             statements(
                 "{updatedFields: {'l.0': 1, 'l.2.x': 2}, "
@@ -137,7 +137,7 @@ class FieldUpdatesTest {
   }
 
   @Test
-  void nestedFieldsBetweenOwnOnesKeepTheOrderOfTheEvents() {
+  void nestedFieldsKeepOrderOfEvents() {
     assertThat(
             statements(
                 "{updatedFields: {a: 1}}",
@@ -154,7 +154,7 @@ class FieldUpdatesTest {
    * In events of servers before 6.1, {@code a.b} may be a nested field or a field with this name.
    */
   @Test
-  void dotsThatMayBelongToNamesAreGuarded() {
+  void guardsAmbiguousDots() {
     assertThat(statements("{updatedFields: {'a.b.c': 1}}"))
         .containsExactly(
             "guarded_update {\"$and\": [{\"_id\": 1}, "
@@ -181,7 +181,7 @@ class FieldUpdatesTest {
 
   /** If later events were already applied, the value at a path may have another type. */
   @Test
-  void whatRunsAgainDoesNotFailForOtherTypes() {
+  void repeatableUpdateChecksTypes() {
     assertThat(repeatable("{updatedFields: {a: 1}, removedFields: ['b']}"))
         .containsExactly("update {\"_id\": 1} {\"$unset\": {\"b\": \"\"}, \"$set\": {\"a\": 1}}");
     assertThat(
@@ -206,7 +206,7 @@ class FieldUpdatesTest {
    * The path of a query also applies to each element of an array; the path of an update does not.
    */
   @Test
-  void whatRunsAgainIsInAnObjectOrAtAnIndexOfAnArray() {
+  void repeatableUpdateMatchesObjectsAndArrayIndexes() {
     String element =
         "{\"$let\": {\"vars\": {\"in\": %s}, \"in\": {\"$cond\": [{\"$isArray\": \"$$in\"}, "
                 .formatted(field("l", "\"$$ROOT\""))
@@ -251,12 +251,12 @@ class FieldUpdatesTest {
         "{updatedFields: {'a.b': 1}, disambiguatedPaths: {'a.b': ['a.b']}}",
         "{updatedFields: {'x.a.b': 1}, disambiguatedPaths: {'x.a.b': ['x', 'a.b']}}"
       })
-  void whatOperatorsCannotSayIsNotSaid(String description) {
+  void returnsNullIfOperatorsCannotExpressChange(String description) {
     assertThat(FieldChanges.of(BsonDocument.parse(description))).isNull();
   }
 
   @Test
-  void indexesAndNamesOfDigitsAreTheSamePath() {
+  void indexAndDigitNameHaveSamePath() {
     assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
         .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
     assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', 0]}}"))
@@ -264,7 +264,7 @@ class FieldUpdatesTest {
   }
 
   @Test
-  void concernsWhatIsInAFieldAndAround() {
+  void concernsParentAndNestedFields() {
     FieldChanges changes =
         FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
     assertThat(changes.concerns("a")).isTrue();

@@ -53,7 +53,7 @@ class MirrorWritesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"insert", "replace"})
-  void aWholeDocumentIsPut(String type) {
+  void putsWholeDocument(String type) {
     String event = "{operationType: '%s', %s, fullDocument: {_id: 1, a: 3}}".formatted(type, KEY);
     assertThat(writes(event)).containsExactly("put {\"_id\": 1} {\"_id\": 1, \"a\": 3}");
     assertThat(writes(MirrorWrites.byDocumentKey(), event))
@@ -65,7 +65,7 @@ class MirrorWritesTest {
    * document.
    */
   @Test
-  void aNameMayBeginWithADollarSign() {
+  void acceptsDollarSignInFieldName() {
     assertThat(
             writes("{operationType: 'insert', " + KEY + ", fullDocument: {_id: 1, $set: {a: 1}}}"))
         .containsExactly(
@@ -74,7 +74,7 @@ class MirrorWritesTest {
   }
 
   @Test
-  void aDocumentIsDeletedByItsKey() {
+  void deletesDocumentByKey() {
     assertThat(writes("{operationType: 'delete', " + KEY + "}"))
         .containsExactly("delete {\"_id\": 1}");
     assertThat(writes("{operationType: 'delete', documentKey: {_id: {a: 1}}}"))
@@ -86,7 +86,7 @@ class MirrorWritesTest {
    * before the delete event. The delete must then leave the inserted document.
    */
   @Test
-  void aDeletionInATransactionLeavesADocumentWithAnotherKey() {
+  void deleteInTransactionKeepsDocumentWithOtherKey() {
     String event = "{operationType: 'delete', %s, lsid: {id: 1}, txnNumber: 1}".formatted(KEY);
     assertThat(writes(event))
         .containsExactly(
@@ -99,7 +99,7 @@ class MirrorWritesTest {
   }
 
   @Test
-  void anUpdateChangesWhatItNamesAndPutsNothingThere() {
+  void updateDoesNotUpsert() {
     assertThat(
             writes(
                 "{operationType: 'update', %s, fullDocument: {_id: 1}, updateDescription: {updatedFields: {a: 1}, removedFields: ['b']}}"
@@ -108,7 +108,7 @@ class MirrorWritesTest {
   }
 
   @Test
-  void anUnclearUpdateIsTheWholeDocumentIfTheEventHasIt() {
+  void ambiguousUpdateUsesWholeDocumentIfPresent() {
     String update =
         "{operationType: 'update', %s, updateDescription: {updatedFields: {'a.b': 1}}%s}";
     assertThat(writes(update.formatted(KEY, ", fullDocument: {_id: 1, 'a.b': 1}")))
@@ -125,7 +125,7 @@ class MirrorWritesTest {
   }
 
   @Test
-  void namesThatOperatorsCannotSayNeedTheWholeDocument() {
+  void dollarNameNeedsWholeDocument() {
     String update = "{operationType: 'update', %s, updateDescription: {updatedFields: {$a: 1}}%s}";
     assertThat(writes(update.formatted(KEY, ", fullDocument: {_id: 1, $a: 1}"))).hasSize(1);
     assertThatThrownBy(() -> writes(update.formatted(KEY, "")))
@@ -135,7 +135,7 @@ class MirrorWritesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"drop", "rename", "dropDatabase"})
-  void whatRemovesTheSourceIsRefused(String type) {
+  void rejectsRemovalOfSource(String type) {
     assertThatThrownBy(
             () -> writes("{operationType: '%s', ns: {db: 'd', coll: 'c'}}".formatted(type)))
         .isInstanceOf(UnsupportedOperationException.class)
@@ -143,7 +143,7 @@ class MirrorWritesTest {
   }
 
   @Test
-  void whatChangesNoDocumentWritesNothing() {
+  void ignoresEventsWithoutDocument() {
     assertThat(writes("{operationType: 'createIndexes', ns: {db: 'd', coll: 'c'}}")).isEmpty();
     assertThat(writes("{operationType: 'invalidate'}")).isEmpty();
   }

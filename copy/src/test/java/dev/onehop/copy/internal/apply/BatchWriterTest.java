@@ -87,7 +87,7 @@ class BatchWriterTest {
   }
 
   @Test
-  void aBatchIsOneCommandOfAKind() {
+  void writesOneCommandOfEachKind() {
     server.store("d.c", "{_id: 1}", "{_id: 2, a: 0}", "{_id: 3}");
     write(
         PLAIN,
@@ -117,14 +117,14 @@ class BatchWriterTest {
    * inserts may exist already.
    */
   @Test
-  void anInsertOfWhatIsThereReplacesIt() {
+  void insertReplacesExistingDocument() {
     server.store("d.c", "{_id: 1, a: 'old'}");
     write(PLAIN, PLAIN.insert(document("{_id: 1, a: 'new'}")), PLAIN.insert(document("{_id: 2}")));
     assertThat(server.stored("d.c")).containsExactly(json("{_id: 1, a: 'new'}"), json("{_id: 2}"));
   }
 
   @Test
-  void anUpdateOfWhatIsNotThereIsSaid() {
+  void reportsUpdateOfMissingDocument() {
     server.store("d.c", "{_id: 1}");
     assertThatThrownBy(
             () ->
@@ -138,7 +138,7 @@ class BatchWriterTest {
   }
 
   @Test
-  void aDeleteOfWhatIsNotThereIsDone() {
+  void acceptsDeleteOfMissingDocument() {
     write(PLAIN, PLAIN.deleteOthers(new BsonInt32(1), List.of()));
     assertThat(sent()).hasSize(1);
   }
@@ -147,7 +147,7 @@ class BatchWriterTest {
    * A mongos sends a delete without the shard key to all shards; such a delete can't be retried.
    */
   @Test
-  void whatIsDeletedIsFoundWithItsShardKey() {
+  void deletesWithShardKey() {
     server.store("d.c", "{_id: 1, k: 5}", "{_id: 2, k: 6}");
     write(SHARDED, SHARDED.deleteOthers(new BsonInt32(1), List.of()));
     assertThat(server.stored("d.c")).containsExactly(json("{_id: 2, k: 6}"));
@@ -159,7 +159,7 @@ class BatchWriterTest {
   }
 
   @Test
-  void whoHasAValueThatAnotherNeedsIsFound() {
+  void findsDocumentWithConflictingValue() {
     server.store("d.c", "{_id: 9, u: 5}");
     server.script(
         command ->
@@ -182,7 +182,7 @@ class BatchWriterTest {
   }
 
   @Test
-  void commandsAreOfALimitedSize() {
+  void limitsSizeOfCommands() {
     // The script replies without storing documents, because the server would compare each new
     // document with all earlier ones.
     server.script(

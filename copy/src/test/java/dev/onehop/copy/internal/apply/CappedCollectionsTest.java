@@ -90,7 +90,7 @@ class CappedCollectionsTest {
   }
 
   @Test
-  void allDocumentsOfOneAreOfOneChannel() {
+  void cappedCollectionUsesOneChannel() {
     CappedCollections capped = found();
     assertThat(channels(capped, CAPPED)).hasSize(1);
     assertThat(channels(capped, USUAL)).hasSizeGreaterThan(6);
@@ -101,14 +101,14 @@ class CappedCollectionsTest {
    * applied yet. The second process must still send them to the same channel.
    */
   @Test
-  void theNextProcessKnowsWhatTheOneBeforeHasFound() {
+  void nextProcessKeepsChannelOfDroppedCollection() {
     Set<Integer> before = channels(found(), CAPPED);
     exists(false);
     assertThat(channels(found(), CAPPED)).isEqualTo(before);
   }
 
   @Test
-  void oneThatIsCreatedLaterIsToldByItsEvent() {
+  void createEventAddsCappedCollection() {
     CappedCollections capped = found();
     assertThat(channels(capped, LATER)).hasSizeGreaterThan(6);
     capped.channel(

@@ -27,7 +27,7 @@ class DocumentEventsTest {
   }
 
   @Test
-  void theLastWholeDocumentCounts() {
+  void usesLastWholeDocument() {
     DocumentEvents events = events();
     events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
     events.put(KEY, raw("{_id: 1, b: 1}"), false, false);
@@ -41,7 +41,7 @@ class DocumentEventsTest {
   }
 
   @Test
-  void aDeleteRemovesWhatWasBefore() {
+  void deleteReplacesEarlierEvents() {
     DocumentEvents events = events();
     events.put(KEY, raw("{_id: 1}"), false, false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
@@ -54,7 +54,7 @@ class DocumentEventsTest {
    * the delete.
    */
   @Test
-  void aDocumentThatChangesItsShardKeyIsNotDeleted() {
+  void keepsDocumentWithChangedShardKey() {
     DocumentEvents events = events();
     BsonDocument old = BsonDocument.parse("{k: 1, _id: 1}");
     BsonDocument moved = BsonDocument.parse("{k: 2, _id: 1}");
@@ -69,7 +69,7 @@ class DocumentEventsTest {
   }
 
   @Test
-  void aPutGoesWhereTheShardKeySays() {
+  void putHasShardKeyInFilter() {
     DocumentEvents events = events("s.k", "l", "_id");
     events.put(
         BsonDocument.parse("{'s.k': 3, l: null, _id: 1}"), raw("{_id: 1, s: {k: 3}}"), false, true);
@@ -83,7 +83,7 @@ class DocumentEventsTest {
    * parent.
    */
   @Test
-  void anIdTellsTheShardKeyInsideIt() {
+  void takesShardKeyFromId() {
     DocumentEvents events = events("_id.h");
     events.put(KEY, raw("{_id: {h: 1}}"), false, true);
     assertThat(statements(events))
@@ -96,7 +96,7 @@ class DocumentEventsTest {
    * and another shard key are removed.
    */
   @Test
-  void aPutThatMayHaveMovedAtTheDestinationRemovesTheOld() {
+  void putRemovesDocumentWithOldShardKey() {
     DocumentEvents events = events("k");
     events.put(KEY, raw("{_id: 1, k: 2}"), false, true);
     assertThat(statements(events))
@@ -106,13 +106,13 @@ class DocumentEventsTest {
     DocumentEvents sure = events("k");
     sure.put(KEY, raw("{_id: 1, k: 2}"), false, false);
     assertThat(statements(sure)).hasSize(1);
-    DocumentEvents told = events("k");
-    told.put(BsonDocument.parse("{_id: 1, k: 2}"), raw("{_id: 1, k: 2}"), false, true);
-    assertThat(statements(told)).hasSize(1);
+    DocumentEvents withKey = events("k");
+    withKey.put(BsonDocument.parse("{_id: 1, k: 2}"), raw("{_id: 1, k: 2}"), false, true);
+    assertThat(statements(withKey)).hasSize(1);
   }
 
   @Test
-  void aDocumentThatComesBackElsewhereIsRemovedWhereItWas() {
+  void putAfterDeleteRemovesDocumentWithOldShardKey() {
     DocumentEvents events = events("k");
     events.delete(KEY);
     events.put(KEY, raw("{_id: 1, k: 2}"), false, false);
@@ -123,7 +123,7 @@ class DocumentEventsTest {
   }
 
   @Test
-  void anUpdateOfAShardKeyIsReadAgain() {
+  void readsDocumentAgainAfterShardKeyUpdate() {
     BsonDocument change = BsonDocument.parse("{updatedFields: {k: 2}}");
     DocumentEvents atSource = events();
     atSource.update(BsonDocument.parse("{k: 1, _id: 1}"), change);
@@ -137,14 +137,14 @@ class DocumentEventsTest {
   }
 
   @Test
-  void whatOperatorsCannotSayIsReadAgain() {
+  void readsDocumentAgainIfOperatorsCannotExpressUpdate() {
     DocumentEvents events = events();
     events.update(KEY, BsonDocument.parse("{updatedFields: {'$a': 2}}"));
     assertThat(events.isReadAgain()).isTrue();
   }
 
   @Test
-  void whatWasReadReplacesAllThatThereIs() {
+  void readDocumentReplacesAllOthers() {
     assertThat(StatementText.of(events().statements(List.of())))
         .containsExactly("delete {\"_id\": 1}");
     assertThat(StatementText.of(events("_id").statements(List.of(raw("{_id: 1, a: 1}")))))
@@ -156,7 +156,7 @@ class DocumentEventsTest {
   }
 
   @Test
-  void whatIsInsertedIsInserted() {
+  void insertsInsertedDocument() {
     DocumentEvents events = events();
     events.put(KEY, raw("{_id: 1, k: 2}"), true, false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
@@ -170,7 +170,7 @@ class DocumentEventsTest {
    * document would also match the other.
    */
   @Test
-  void twoDocumentsOfTheSourceThatAreOneHereAreReadAgain() {
+  void readsDocumentsWithSameIdAgain() {
     DocumentEvents events = events();
     events.put(BsonDocument.parse("{k: 1, _id: 1}"), raw("{_id: 1, k: 1}"), false, false);
     events.put(BsonDocument.parse("{k: 2, _id: 1}"), raw("{_id: 1, k: 2}"), true, false);
@@ -186,7 +186,7 @@ class DocumentEventsTest {
    * document is still the same.
    */
   @Test
-  void equalValuesOfOtherTypesAreTheSameDocument() {
+  void equalKeysOfOtherTypesAreSameDocument() {
     BsonDocument asLong = BsonDocument.parse("{_id: {$numberLong: '1'}}");
     DocumentEvents gone = events();
     gone.put(KEY, raw("{_id: 1}"), true, false);
@@ -213,7 +213,7 @@ class DocumentEventsTest {
    * goes to one shard, so the document is read again.
    */
   @Test
-  void anUpdateThatDoesNotTellItsShardIsReadAgain() {
+  void readsDocumentAgainIfUpdateHasNoShardKey() {
     DocumentEvents events = events("k");
     events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
     assertThat(events.isReadAgain()).isTrue();
@@ -221,7 +221,7 @@ class DocumentEventsTest {
 
   /** Servers refuse a replacement with a field name such as {@code $b}, so a pipeline writes it. */
   @Test
-  void aDocumentWithADollarNameIsALiteral() {
+  void writesDollarNameAsLiteral() {
     DocumentEvents events = events();
     events.put(KEY, raw("{_id: 1, a: 1, $b: 1}"), false, false);
     assertThat(statements(events))

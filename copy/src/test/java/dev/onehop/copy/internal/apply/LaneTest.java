@@ -20,7 +20,7 @@ class LaneTest {
   }
 
   @Test
-  void whatWasReadHasMetAllEventsUpToThen() {
+  void readDocumentIncludesEarlierEvents() {
     Lane lane = new Lane(1, time(10));
     assertThat(lane.has(document(1), time(5))).isFalse();
     lane.wrote(document(1), time(20));
@@ -31,7 +31,7 @@ class LaneTest {
   }
 
   @Test
-  void upToTheHorizonOnlyWhatWasReadSinceIsKnown() {
+  void unreadDocumentsAreUncertainUpToHorizon() {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(1), time(8));
     assertThat(lane.isUncertain(document(1), named(1), time(9))).isFalse();
@@ -45,7 +45,7 @@ class LaneTest {
    * is then found by the collection's name.
    */
   @Test
-  void whatWasReadBeforeItWasReshardedIsUncertain() {
+  void documentReadBeforeReshardingIsUncertain() {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(1), time(20));
     lane.wrote(named(1), time(20));
@@ -57,7 +57,7 @@ class LaneTest {
   }
 
   @Test
-  void whatIsReachedIsForgotten() {
+  void forgetsReachedDocuments() {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(1), time(20));
     lane.wrote(document(2), time(30));
@@ -74,7 +74,7 @@ class LaneTest {
    * uncertain again.
    */
   @Test
-  void theHorizonCoversWhatIsForgotten() {
+  void horizonCoversForgottenDocuments() {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(0), time(50));
     for (int id = 1; id < 50_000; id++) {

@@ -15,6 +15,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -32,7 +33,7 @@ class PlannerTest {
   private static final int HORIZON = 100;
 
   // The documents that the source still has when a plan reads them.
-  private final Set<Integer> there = new java.util.HashSet<>();
+  private final Set<Integer> there = new HashSet<>();
   private final ConcurrentLinkedQueue<String> unexpected = new ConcurrentLinkedQueue<>();
   private ScriptedPeer server;
   private MongoClient client;
@@ -136,7 +137,7 @@ class PlannerTest {
   }
 
   @Test
-  void removalsAndInsertsAreWrittenAtOnceInTheOrderOfTheInserts() {
+  void writesDeletesAndInsertsInOneRun() {
     assertThat(
             planned(
                 event(101, "insert", 3),
@@ -148,7 +149,7 @@ class PlannerTest {
   }
 
   @Test
-  void whatIsInsertedAgainComesLast() {
+  void insertAfterDeleteStartsNewRun() {
     assertThat(
             planned(
                 event(101, "delete", 1),
@@ -164,7 +165,7 @@ class PlannerTest {
    * the collection.
    */
   @Test
-  void noInsertOvertakesAnUpdate() {
+  void insertDoesNotOvertakeUpdate() {
     assertThat(
             planned(
                 event(101, "insert", 3),
@@ -181,7 +182,7 @@ class PlannerTest {
    * document that the source still has.
    */
   @Test
-  void upToTheHorizonOnlyWhatTheSourceStillHasIsInserted() {
+  void insertsOnlyExistingDocumentsUpToHorizon() {
     there.add(2);
     there.add(4);
     assertThat(
@@ -204,7 +205,7 @@ class PlannerTest {
    * it to a later position.
    */
   @Test
-  void aDocumentThatWasReadMovesWhenItIsInsertedAgain() {
+  void secondInsertMovesReadDocument() {
     Lane lane = new Lane(1, new BsonTimestamp(HORIZON, 1));
     lane.wrote(document(1), new BsonTimestamp(150, 1));
     there.add(1);
@@ -226,7 +227,7 @@ class PlannerTest {
 
   /** If a batch is planned again, the first plan may have written some of its documents already. */
   @Test
-  void whatIsPlannedAgainKeepsItsOrder() {
+  void repeatedPlanKeepsOrder() {
     there.add(1);
     there.add(2);
     assertThat(

@@ -13,6 +13,7 @@ import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
@@ -82,7 +83,7 @@ class SchemaChangesTest {
   private void sent(String command, String... json) {
     assertThat(server.asWritten(command))
         .containsExactlyElementsOf(
-            java.util.stream.Stream.of(json)
+            Stream.of(json)
                 .map(each -> json(each).append("writeConcern", json("{w: 'majority'}")))
                 .toList());
   }
@@ -106,7 +107,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aCreatedCollectionIsCreatedUnderItsNewNameAndRemembered() {
+  void createsRenamedCollectionAndRecordsIt() {
     List<String> remembered =
         apply(
             event(
@@ -120,13 +121,13 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aViewIsOfTheNewName() {
+  void createsViewWithNewName() {
     apply(event("create", "operationDescription: {viewOn: 'on', pipeline: []}"));
     sent("create", "{create: 'c', viewOn: 'on', pipeline: []}");
   }
 
   @Test
-  void eachMayComeAgain() {
+  void acceptsRepeatedEvents() {
     server.script(
         command ->
             switch (command.getFirstKey()) {
@@ -142,7 +143,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void anotherRefusalIsAFailure() {
+  void throwsOtherErrors() {
     server.script(
         command ->
             command.getFirstKey().equals("create")
@@ -153,7 +154,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void whatIsNotCopiedIsLeftAlone() {
+  void ignoresExcludedCollection() {
     apply(event("create", "operationDescription: {}").replace("coll: 'c'", "coll: 'not'"));
     apply(event("drop", UUID_1).replace("coll: 'c'", "coll: 'not'"));
     assertThat(server.seen("create")).isEmpty();
@@ -165,7 +166,7 @@ class SchemaChangesTest {
    * another UUID.
    */
   @Test
-  void aDropAtTheOldPrimaryShardOfADatabaseIsNone() {
+  void ignoresDropAtOldPrimaryShard() {
     server.store(
         CREATED,
         "{_id: 'd.c', uuid: {$uuid: '00000000-0000-4000-8000-000000000002'}, shard: 's1'}");
@@ -176,7 +177,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aDropOfTheLastThatWasCreatedIsOne() {
+  void dropsLastCreatedCollection() {
     server.store(
         CREATED,
         "{_id: 'd.c', uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}, shard: 's1'}");
@@ -185,7 +186,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aDatabaseIsDroppedUnderItsNewName() {
+  void dropsRenamedDatabase() {
     changes = changes();
     apply("{operationType: 'dropDatabase', ns: {db: 'd'}}");
     sent("dropDatabase", "{dropDatabase: 1}");
@@ -197,7 +198,7 @@ class SchemaChangesTest {
    * collections out. So it is not dropped.
    */
   @Test
-  void aDatabaseThatIsCopiedInPartIsNotDropped() {
+  void keepsPartlyCopiedDatabase() {
     apply("{operationType: 'dropDatabase', ns: {db: 'd'}}");
     apply("{operationType: 'dropDatabase', ns: {db: 'other'}}");
     assertThat(server.seen("dropDatabase"))
@@ -206,7 +207,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void indexesThatRefuseOrExpireDocumentsAreLeftToTheEnd() {
+  void defersUniqueAndExpiringIndexes() {
     apply(
         event(
             "createIndexes",
@@ -234,7 +235,7 @@ class SchemaChangesTest {
         "{index: {name: 'a_1', hidden: true}} | {collMod: 'c', index: {name: 'a_1', hidden: true}}",
         "{viewOn: 'v', pipeline: [], collation: {locale: 'fr'}} | {collMod: 'c', viewOn: 'v', pipeline: []}"
       })
-  void whatIsModifiedIsButForWhatExpires(String description, String command) {
+  void appliesModificationsExceptExpiry(String description, String command) {
     apply(event("modify", "operationDescription: " + description));
     sent("collMod", command == null ? new String[0] : new String[] {command});
   }
@@ -244,7 +245,7 @@ class SchemaChangesTest {
    * the earlier change.
    */
   @Test
-  void aRefusalByWhatMayBeNewerIsNoFailure() {
+  void ignoresErrorIfDestinationMayBeNewer() {
     server.script(
         command ->
             command.getFirstKey().equals("collMod")
@@ -263,7 +264,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aRenamedCollectionIsRenamedOnce() {
+  void renamesCollectionOnce() {
     exist("c");
     apply("s0", rename("n", "{}"), false);
     exist("n");
@@ -272,7 +273,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void whatIsRenamedToWhatIsNotCopiedIsDropped() {
+  void dropsCollectionRenamedToExcludedName() {
     exist("c");
     apply("s0", rename("not", "{}"), false);
     sent("drop", "{drop: 'c'}");
@@ -280,7 +281,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void whatIsRenamedFromWhatIsNotCopiedCannotBe() {
+  void rejectsRenameFromExcludedName() {
     assertThatThrownBy(
             () -> apply("s0", rename("c", "{}").replaceFirst("coll: 'c'", "coll: 'not'"), false))
         .isInstanceOf(IllegalStateException.class)
@@ -288,7 +289,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void whatWasCopiedUnderBothNamesIsKeptUnderTheNewOne() {
+  void keepsNewNameIfBothWereCopied() {
     exist("c", "n");
     apply("s0", rename("n", "{}"), true);
     sent("drop", "{drop: 'c'}");
@@ -296,7 +297,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void whatWasRenamedOverAnotherWhileItWasCopiedIsNotGuessed() {
+  void rejectsUncertainRenameOverOtherCollection() {
     exist("c", "n");
     assertThatThrownBy(
             () ->
@@ -311,13 +312,13 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aReplicaSetIsNotSharded() {
+  void doesNotShardOnReplicaSet() {
     apply(event("shardCollection", "operationDescription: {shardKey: {a: 1}}"));
     assertThat(server.seen("shardCollection")).isEmpty();
   }
 
   @Test
-  void whoHasLostTheJobSendsNothing() {
+  void sendsNothingAfterLosingJob() {
     assertThatThrownBy(
             () ->
                 changes
@@ -331,7 +332,7 @@ class SchemaChangesTest {
   }
 
   @Test
-  void aServerThatIsReplacedIsWaitedFor() {
+  void retriesAfterStepDown() {
     server.script(
         command -> {
           if (!command.getFirstKey().equals("create")) {

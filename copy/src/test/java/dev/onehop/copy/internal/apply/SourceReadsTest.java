@@ -81,7 +81,7 @@ class SourceReadsTest {
   }
 
   @Test
-  void documentsAreOfOneTime() {
+  void readsSnapshot() {
     SourceReads.Documents read = read();
     assertThat(read.time()).isEqualTo(new BsonTimestamp(9, 2));
     assertThat(read.gone()).isFalse();
@@ -93,7 +93,7 @@ class SourceReadsTest {
   }
 
   @Test
-  void cappedCollectionsHaveNoSnapshot() {
+  void readsCappedCollectionWithoutSnapshot() {
     answer(
         command ->
             command.getDocument("readConcern", new BsonDocument()).containsKey("atClusterTime")
@@ -111,7 +111,7 @@ class SourceReadsTest {
    * read by its own find.
    */
   @Test
-  void whatDoesNotFitIntoAReplyIsReadInHalves() {
+  void splitsReadThatExceedsReply() {
     AtomicInteger finds = new AtomicInteger();
     answer(
         command ->
@@ -125,7 +125,7 @@ class SourceReadsTest {
   }
 
   @Test
-  void aCollectionThatIsRenamedIsFoundByItsUuid() {
+  void findsRenamedCollectionByUuid() {
     server.store("d.new", "{_id: 1, a: 'new'}");
     answer(
         command ->
@@ -137,7 +137,7 @@ class SourceReadsTest {
   }
 
   @Test
-  void whatIsRenamedWhileItIsReadIsReadAgain() {
+  void repeatsReadAfterConcurrentRename() {
     AtomicInteger lists = new AtomicInteger();
     answer(
         command ->
@@ -149,7 +149,7 @@ class SourceReadsTest {
   }
 
   @Test
-  void aDroppedCollectionIsGone() {
+  void reportsDroppedCollection() {
     answer(
         command ->
             command.getFirstKey().equals("listCollections") ? ScriptedReplicaSet.cursor() : null);
@@ -162,7 +162,7 @@ class SourceReadsTest {
    * is repeated with a new time.
    */
   @Test
-  void aTimeThatIsTooOldIsAskedForAnew() {
+  void repeatsReadIfSnapshotIsTooOld() {
     AtomicInteger finds = new AtomicInteger();
     answer(
         command ->

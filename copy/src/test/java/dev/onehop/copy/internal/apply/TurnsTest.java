@@ -22,7 +22,7 @@ class TurnsTest {
   }
 
   @Test
-  void oneBeginsWhenTheOneBeforeHasEnded() {
+  void startsEachAfterPreviousEnds() {
     Sinks.Empty<Void> first = Sinks.empty();
     Sinks.Empty<Void> second = Sinks.empty();
     work("first", first.asMono()).subscribe();
@@ -37,7 +37,7 @@ class TurnsTest {
 
   /** Work may fail, for example because it can't write a document. Then it may run again later. */
   @Test
-  void whatFailsMayHaveAnotherTurn() {
+  void failedWorkCanRunAgain() {
     assertThat(
             work("first", Mono.error(new IllegalStateException()))
                 .onErrorResume(failure -> work("again", Mono.empty()))

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ClusterEndTest {
   @ParameterizedTest
   @CsvSource({"13, 5.0, false, false", "17, 5.0, false, true", "17, 6.0, true, true"})
-  void whatIsSentIsWhatServersKnow(
+  void detectsFeaturesFromVersionOfServer(
       int maxWireVersion, String compatibility, boolean uuids, boolean creations)
       throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet(maxWireVersion, compatibility);
@@ -24,7 +24,7 @@ class ClusterEndTest {
   }
 
   @Test
-  void aRefusedUuidIsSentNoMore() throws InterruptedException {
+  void stopsSendingRejectedUuid() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet();
         ClusterEnd end = member.connect("source")) {
       EndCheck.forCopy(end);
@@ -43,7 +43,7 @@ class ClusterEndTest {
 
   /** A resumed job needs the cluster time at its start, before it has read anything. */
   @Test
-  void theClusterTimeIsKnownWithoutReads() throws InterruptedException {
+  void hasClusterTimeBeforeFirstRead() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet()) {
       member.clusterTime(new BsonTimestamp(5, 1));
       try (ClusterEnd end = member.connect("source")) {

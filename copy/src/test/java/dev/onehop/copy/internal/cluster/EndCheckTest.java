@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Each cluster is one scripted server, which is a member of a replica set or a mongos. */
 class EndCheckTest {
   @Test
-  void anOldVersionIsRefused() throws InterruptedException {
+  void rejectsOldVersion() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet(9, "4.4");
         ClusterEnd end = member.connect("source")) {
       assertThatThrownBy(() -> EndCheck.check(end))
@@ -19,7 +19,7 @@ class EndCheckTest {
   }
 
   @Test
-  void aShardOfAClusterIsRefused() throws InterruptedException {
+  void rejectsShardOfCluster() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet();
         ClusterEnd end = member.connect("destination")) {
       member.store("admin.system.version", "{_id: 'shardIdentity'}");
@@ -30,7 +30,7 @@ class EndCheckTest {
   }
 
   @Test
-  void theIdentityOfAReplicaSetAreItsMembers() throws InterruptedException {
+  void replicaSetIsIdentifiedByMembers() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet();
         ClusterEnd end = member.connect("source")) {
       String host = end.hello().getString("me").getValue();
@@ -40,7 +40,7 @@ class EndCheckTest {
   }
 
   @Test
-  void theIdentityOfAShardedClusterIsItsId() throws InterruptedException {
+  void shardedClusterIsIdentifiedById() throws InterruptedException {
     try (ScriptedReplicaSet mongos = new ScriptedReplicaSet().asMongos();
         ClusterEnd end = mongos.connect("source")) {
       mongos.store("config.version", "{_id: 1, clusterId: {$oid: '0123456789abcdef01234567'}}");

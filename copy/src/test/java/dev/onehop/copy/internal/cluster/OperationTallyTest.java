@@ -13,7 +13,7 @@ class OperationTallyTest {
   }
 
   @Test
-  void beforeTheFirstItIsAllAndAfterTheLastNothing() {
+  void countsAllBeforeFirstAndNoneAfterLast() {
     tally.add(time(10, 1), time(10, 100), 100);
     tally.add(time(20, 1), time(20, 50), 50);
     assertThat(tally.since(time(1, 1))).isEqualTo(150);
@@ -25,7 +25,7 @@ class OperationTallyTest {
   }
 
   @Test
-  void inBetweenTheyAreSpreadEvenly() {
+  void spreadsOperationsEvenlyInBetween() {
     tally.add(time(10, 1), time(10, 100), 100);
     assertThat(tally.since(time(10, 26))).isEqualTo(75);
     tally.forget(time(10, 26));
@@ -34,7 +34,7 @@ class OperationTallyTest {
   }
 
   @Test
-  void ofManyThatAreOldSomeAreForgottenAndNoneIsLost() {
+  void mergesOldPointsAndKeepsTotal() {
     int seconds = 100_000;
     for (int second = 1; second <= seconds; second++) {
       tally.add(time(second, 1), time(second, 10), 10);

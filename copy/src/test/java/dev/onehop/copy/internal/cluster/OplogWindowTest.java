@@ -45,19 +45,19 @@ class OplogWindowTest {
     "1000, 1100, 100, 1000, 1000",
     "1000, 1000, 500, 1000, 2"
   })
-  void itIsAsLongAsTheOplogAtTheRateOfToday(int first, int last, long size, long max, long seconds)
+  void estimatesWindowAtCurrentRate(int first, int last, long size, long max, long seconds)
       throws InterruptedException {
     assertThat(window(oplog(first, last, size, max)))
         .isEqualTo(new OplogWindow(ClusterEnd.ALONE, Duration.ofSeconds(seconds)));
   }
 
   @Test
-  void whereNothingWasWrittenItIsNotKnown() throws InterruptedException {
+  void unknownForEmptyOplog() throws InterruptedException {
     assertThat(window(command -> ScriptedReplicaSet.cursor())).isNull();
   }
 
   @Test
-  void whoMayNotReadItIsNotTold() throws InterruptedException {
+  void unknownWithoutReadPrivilege() throws InterruptedException {
     assertThat(window(command -> BsonDocument.parse("{ok: 0, code: 13, errmsg: 'not authorized'}")))
         .isNull();
   }

@@ -47,7 +47,7 @@ class RightsTest {
 
   /** Without access control, every command is allowed, so no privilege is missing. */
   @Test
-  void whereThereAreNoUsersNothingIsLacking() throws InterruptedException {
+  void acceptsServerWithoutAccessControl() throws InterruptedException {
     check();
   }
 
@@ -59,13 +59,13 @@ class RightsTest {
             + " 'collStats', 'changeStream', 'insert', 'update', 'remove', 'createCollection',"
             + " 'createIndex', 'collMod', 'dropCollection', 'bypassDocumentValidation']}"
       })
-  void whoMayDoAllLacksNothing(String privilege) throws InterruptedException {
+  void acceptsUserWithAllPrivileges(String privilege) throws InterruptedException {
     privileges(privilege);
     check();
   }
 
   @Test
-  void allThatIsLackingIsSaidAtOnce() {
+  void reportsAllMissingPrivileges() {
     privileges(
         "{resource: {db: 'd', collection: ''}, actions: ['find', 'listIndexes', 'collStats',"
             + " 'changeStream']}",

@@ -22,7 +22,7 @@ class WaitsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {6, 89, 91, 189, 10107, 11600, 13436})
-  void aServerThatIsReplacedPasses(int code) {
+  void replacedServerIsTransient(int code) {
     assertThat(Waits.isPassing(refusal(code))).isTrue();
     assertThat(Waits.isPassing(new MongoException(code, ""))).isTrue();
     assertThat(Waits.isPassing(new IllegalStateException(refusal(code)))).isTrue();
@@ -30,20 +30,20 @@ class WaitsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {13, 18, 26, 72, 121, 225, 11000})
-  void aRefusalDoesNot(int code) {
+  void rejectionIsNotTransient(int code) {
     assertThat(Waits.isPassing(refusal(code))).isFalse();
     assertThat(Waits.isPassing(new MongoException(code, ""))).isFalse();
   }
 
   @Test
-  void aServerThatIsNotThereMayCome() {
+  void unavailableServerIsTransient() {
     assertThat(Waits.isPassing(new IOException())).isTrue();
     assertThat(Waits.isPassing(new MongoTimeoutException("no server"))).isTrue();
     assertThat(Waits.isPassing(new IllegalStateException())).isFalse();
   }
 
   @Test
-  void whatPassesIsTriedAgainAndWhatDoesNotIsThrown() throws InterruptedException {
+  void retriesTransientFailuresAndThrowsOthers() throws InterruptedException {
     AtomicInteger tries = new AtomicInteger();
     assertThat(
             Waits.persistently(
@@ -69,7 +69,7 @@ class WaitsTest {
   }
 
   @Test
-  void anInterruptionEndsWhatIsWaitedFor() {
+  void interruptionCancelsWait() {
     AtomicBoolean cancelled = new AtomicBoolean();
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> Waits.one(Mono.never().doOnCancel(() -> cancelled.set(true))))
@@ -78,7 +78,7 @@ class WaitsTest {
   }
 
   @Test
-  void aFailureIsOneLine() {
+  void reasonIsOneLine() {
     assertThat(Waits.reason(new IOException("first \nsecond"))).isEqualTo("first");
     assertThat(Waits.reason(new IOException(" "))).isEqualTo("IOException");
     assertThat(Waits.reason(new IOException())).isEqualTo("IOException");

@@ -76,7 +76,7 @@ class CopyWriterTest {
   }
 
   @Test
-  void aBatchIsOneCommandOfTheMajority() throws InterruptedException {
+  void writesBatchAsOneMajorityCommand() throws InterruptedException {
     writer.write(lane, spec("{}"), documents("{_id: 1, a: 1}", "{_id: 2}"));
     assertThat(server.asWritten("insert"))
         .containsExactly(
@@ -91,7 +91,7 @@ class CopyWriterTest {
    * not overwritten.
    */
   @Test
-  void aBatchThatComesTwiceChangesNothing() throws InterruptedException {
+  void keepsExistingDocuments() throws InterruptedException {
     server.store(THERE, "{_id: 2, a: 'newer'}");
     writer.write(lane, spec("{}"), documents("{_id: 1, a: 1}", "{_id: 2, a: 2}", "{_id: 3, a: 3}"));
     assertThat(server.stored(THERE))
@@ -100,7 +100,7 @@ class CopyWriterTest {
   }
 
   @Test
-  void documentsOfACappedCollectionKeepTheirOrder() throws InterruptedException {
+  void keepsOrderInCappedCollection() throws InterruptedException {
     server.store(THERE, "{_id: 2}");
     writer.write(
         lane, spec("{capped: true, size: 4096}"), documents("{_id: 3}", "{_id: 2}", "{_id: 1}"));
@@ -116,7 +116,7 @@ class CopyWriterTest {
    * source.
    */
   @Test
-  void whoHasAValueOfAnotherIsWrittenAsTheSourceHasIt() throws InterruptedException {
+  void readsSourceAgainAfterDuplicateKey() throws InterruptedException {
     String refusal =
         "{ok: 1, n: 0, writeErrors: [{index: 0, code: 11000, errmsg: 'E11000 u', keyPattern: {u: 1},"
             + " keyValue: {u: 5}}]}";
@@ -131,7 +131,7 @@ class CopyWriterTest {
   }
 
   @Test
-  void anotherErrorEndsTheCopy() {
+  void otherErrorFailsCopy() {
     server.script(
         command ->
             command.getFirstKey().equals("insert")
@@ -143,7 +143,7 @@ class CopyWriterTest {
   }
 
   @Test
-  void aCollectionIsClearedToTheLastDocument() throws InterruptedException {
+  void clearsAllDocuments() throws InterruptedException {
     for (int id = 0; id < 1_500; id++) {
       server.store(THERE, "{_id: %d}".formatted(id));
     }
@@ -153,7 +153,7 @@ class CopyWriterTest {
   }
 
   @Test
-  void commandsFitIntoADocument() throws InterruptedException {
+  void splitsLargeBatchIntoSeveralCommands() throws InterruptedException {
     String large = "x".repeat(5_000_000);
     writer.write(
         lane,

@@ -30,7 +30,7 @@ class LimitsTest {
   }
 
   @Test
-  void documentsAndBytesAreHeldToTheSlowerRate() throws Exception {
+  void appliesSlowerRateOfDocumentsAndBytes() throws Exception {
     // The first call returns at once; the other three calls wait.
     assertThat(time(new Limits(1_000, Double.POSITIVE_INFINITY), 4))
         .isGreaterThanOrEqualTo(Duration.ofMillis(300));
@@ -38,7 +38,7 @@ class LimitsTest {
   }
 
   @Test
-  void nothingPassesWhileItRests() {
+  void blocksWhilePaused() {
     Limits limits = new Limits(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
     limits.setPaused(true);
     CompletableFuture<Void> passed = passing(limits, 1, 1);

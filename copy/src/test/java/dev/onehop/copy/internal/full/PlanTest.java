@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.internal.structure.CollectionSpec;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.bson.BsonBinary;
@@ -67,7 +68,7 @@ class PlanTest {
   }
 
   private static List<KeyRange> ranges(int... bounds) {
-    List<KeyRange> ranges = new java.util.ArrayList<>();
+    List<KeyRange> ranges = new ArrayList<>();
     for (int number = 0; number + 1 < bounds.length; number++) {
       ranges.add(
           new KeyRange(
@@ -93,7 +94,7 @@ class PlanTest {
   }
 
   @Test
-  void whatIsStoredIsReadByTheNextProcess() throws InterruptedException {
+  void nextProcessReadsStoredPlan() throws InterruptedException {
     plan.store(List.of(SPEC, VIEW));
     assertThat(another().collections())
         .extracting(CopiedCollection::spec)
@@ -126,7 +127,7 @@ class PlanTest {
   }
 
   @Test
-  void aRangeThatIsDoneIsNotOpenAndOneThatWasBegunSaysSo() throws InterruptedException {
+  void listsUnfinishedRangesAndMarksStarted() throws InterruptedException {
     plan.store(List.of(SPEC));
     CopiedCollection stored = planned(plan, ranges(0, 10, 20, 30).toArray(KeyRange[]::new));
     List<KeyRange> all = plan.open(stored, new Counts());
@@ -151,7 +152,7 @@ class PlanTest {
    * ranges. The first process must then use the same ranges.
    */
   @Test
-  void theFirstDivisionOfACollectionCounts() throws InterruptedException {
+  void keepsFirstRangesOfCollection() throws InterruptedException {
     plan.store(List.of(SPEC));
     CopiedCollection undivided = plan.collections().get(0);
     CopiedCollection first = planned(another(), ranges(0, 10).toArray(KeyRange[]::new));
@@ -164,7 +165,7 @@ class PlanTest {
   }
 
   @Test
-  void anotherPlanIsLeftAlone() throws InterruptedException {
+  void removeKeepsOtherPlans() throws InterruptedException {
     Plan other = new Plan(destination, STATE, new BsonObjectId(new ObjectId()));
     for (Plan each : List.of(plan, other)) {
       each.store(List.of(SPEC));
@@ -179,7 +180,7 @@ class PlanTest {
 
   /** A write is sent again if its reply is lost. It must take effect only once. */
   @Test
-  void whatIsStoredTwiceIsThereOnce() throws InterruptedException {
+  void repeatedStoreHasOneEffect() throws InterruptedException {
     server.script(
         command -> {
           if (!command.getFirstKey().equals("update")) {

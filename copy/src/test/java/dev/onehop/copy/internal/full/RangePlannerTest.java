@@ -28,7 +28,7 @@ class RangePlannerTest {
     server.close();
   }
 
-  private void has(String size, String... sample) {
+  private void answer(String size, String... sample) {
     server.script(
         command -> {
           if (!command.getFirstKey().equals("aggregate")) {
@@ -67,8 +67,8 @@ class RangePlannerTest {
   }
 
   @Test
-  void rangesHaveNoGapAndAboutAsManyBytes() throws InterruptedException {
-    has("{count: 40, size: 4000}", "{_id: 10}", "{_id: 20}", "{_id: 30}", "{_id: 40}");
+  void rangesHaveNoGapsAndSimilarSizes() throws InterruptedException {
+    answer("{count: 40, size: 4000}", "{_id: 10}", "{_id: 20}", "{_id: 30}", "{_id: 40}");
     RangePlanner.Planned planned = plan("{}");
     assertThat(planned.ranges()).extracting(KeyRange::number).containsExactly(0, 1, 2, 3);
     assertThat(bounds(planned)).containsExactly("K 1 20", "20 30", "30 40", "40 K 1");
@@ -77,14 +77,14 @@ class RangePlannerTest {
   }
 
   @Test
-  void aSmallCollectionIsOneRange() throws InterruptedException {
-    has("{count: 4, size: 400}");
+  void smallCollectionHasOneRange() throws InterruptedException {
+    answer("{count: 4, size: 400}");
     assertThat(bounds(plan("{}"))).containsExactly("K 1 K 1");
   }
 
   @Test
-  void aCappedCollectionIsReadInItsOrderAtOnce() throws InterruptedException {
-    has("{count: 4000, size: 400000}", "{_id: 1}", "{_id: 2}", "{_id: 3}");
+  void cappedCollectionHasOneRangeWithoutIndex() throws InterruptedException {
+    answer("{count: 4000, size: 400000}", "{_id: 1}", "{_id: 2}", "{_id: 3}");
     RangePlanner.Planned planned = plan("{capped: true, size: 400000}");
     assertThat(planned.ranges()).hasSize(1);
     assertThat(planned.collection().index()).isNull();
@@ -92,8 +92,8 @@ class RangePlannerTest {
 
   /** A random sample may contain the same document several times. Even then, no range is empty. */
   @Test
-  void noRangeIsEmptyByWhatIsKnown() throws InterruptedException {
-    has("{count: 40, size: 4000}", "{_id: 7}", "{_id: 7}", "{_id: 7}", "{_id: 7}");
+  void duplicateSampleMakesNoEmptyRange() throws InterruptedException {
+    answer("{count: 40, size: 4000}", "{_id: 7}", "{_id: 7}", "{_id: 7}", "{_id: 7}");
     assertThat(plan("{}").ranges())
         .allSatisfy(range -> assertThat(range.min()).isNotEqualTo(range.max()));
   }

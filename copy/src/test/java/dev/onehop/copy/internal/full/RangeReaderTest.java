@@ -129,7 +129,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void eachDocumentOfARangeComesOnceInOrder() throws InterruptedException {
+  void readsEachDocumentOfRangeOnceInOrder() throws InterruptedException {
     read(range(new BsonInt32(2), new BsonInt32(9)));
     assertThat(taken).containsExactly(2, 3, 4, 5, 6, 7, 8);
     BsonDocument find = server.seen("find").get(server.seen("find").size() - 1);
@@ -143,7 +143,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void theLastRangeHasTheHighestKeyToo() throws InterruptedException {
+  void lastRangeIncludesMaxKey() throws InterruptedException {
     server.store("d.c", "{_id: {$maxKey: 1}, n: 1}");
     List<BsonDocument> finds = new ArrayList<>();
     new RangeReader(source, Mapping.ALL, new BsonTimestamp(7, 1), 3)
@@ -168,7 +168,7 @@ class RangeReaderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {91, 189, 11600, 43, 262})
-  void readingGoesOnBehindTheLastDocument(int code) throws InterruptedException {
+  void resumesAtLastDocument(int code) throws InterruptedException {
     failOnce("getMore", 2, failure(code), () -> {});
     read(all());
     // The last document is read again, because other documents may have the same key.
@@ -176,7 +176,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aLostConnectionIsNotTheEnd() throws InterruptedException {
+  void resumesAfterLostConnection() throws InterruptedException {
     failOnce("getMore", 1, ScriptedReplicaSet.HANG_UP, () -> {});
     read(all());
     assertThat(taken).contains(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
@@ -187,14 +187,14 @@ class RangeReaderTest {
    * that have moved away, so the documents of the earlier primary do not count.
    */
   @Test
-  void whatWasReadBeforeAnElectionDoesNotCount() throws InterruptedException {
+  void restartsAfterElection() throws InterruptedException {
     failOnce("getMore", 2, failure(189), server::elect);
     read(all());
     assertThat(taken).containsExactly(0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
   }
 
   @Test
-  void anElectionThatNoCursorMetCountsToo() throws InterruptedException {
+  void restartsAfterElectionWithoutCursorError() throws InterruptedException {
     AtomicInteger sent = new AtomicInteger();
     server.script(
         command -> {
@@ -210,7 +210,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aRenamedCollectionIsReadByItsNewName() throws InterruptedException {
+  void readsRenamedCollection() throws InterruptedException {
     for (BsonDocument document : server.stored("d.c")) {
       server.store("d.new", document.toJson());
     }
@@ -228,7 +228,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aDroppedCollectionHasNothing() throws InterruptedException {
+  void readsNothingFromDroppedCollection() throws InterruptedException {
     server.script(
         command -> command.containsKey("min") || command.containsKey("hint") ? failure(26) : null);
     read(all());
@@ -240,7 +240,7 @@ class RangeReaderTest {
    * documents are read twice.
    */
   @Test
-  void aDroppedIndexIsDoneWithout() throws InterruptedException {
+  void readsWithoutDroppedIndex() throws InterruptedException {
     server.script(
         command ->
             command.containsKey("hint") && !command.getDocument("hint").containsKey("$natural")
@@ -251,7 +251,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aFilterIsTheServers() throws InterruptedException {
+  void serverAppliesFilter() throws InterruptedException {
     server.store("d.c", "{_id: 100, n: 2}");
     Mapping mapping =
         new Mapping(
@@ -262,7 +262,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aCappedCollectionIsReadInItsOrderUpToWhatItHadAtTheBeginning() throws InterruptedException {
+  void readsCappedCollectionUpToItsInitialEnd() throws InterruptedException {
     server.store("d.c", "{_id: -1, n: 1}");
     AtomicInteger sent = new AtomicInteger();
     server.script(
@@ -278,7 +278,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aCappedCollectionIsReadFromItsBeginningAgain() throws InterruptedException {
+  void restartsCappedCollectionAfterFailure() throws InterruptedException {
     failOnce("getMore", 2, failure(189), () -> {});
     read(collection("{capped: true, size: 4096}"), all());
     assertThat(begun).isEqualTo(2);

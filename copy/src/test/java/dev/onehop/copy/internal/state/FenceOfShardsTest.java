@@ -110,14 +110,14 @@ class FenceOfShardsTest {
   }
 
   @Test
-  void eachShardThatStaysGetsAPlace() {
+  void eachRemainingShardHasPlace() {
     raise().close();
     assertThat(raised()).isEqualTo(Map.of("s0", 1, "s1", 1));
     assertThat(mongos.seen("shardCollection")).hasSize(1);
   }
 
   @Test
-  void aLaterOwnerTakesThePlacesThatThereAre() {
+  void laterOwnerUsesExistingPlaces() {
     raise().close();
     new Fence(client, client.getDatabase("s"), "j", Mono.empty())
         .raise(0, 2)
@@ -133,7 +133,7 @@ class FenceOfShardsTest {
    * its old shard. Then the lane is raised again.
    */
   @Test
-  void aLaneIsRaisedAgainWhenPlacesHaveMovedMeanwhile() {
+  void raisesLaneAgainIfPlacesMoved() {
     raise().close();
     AtomicInteger updates = new AtomicInteger();
     mongos.script(

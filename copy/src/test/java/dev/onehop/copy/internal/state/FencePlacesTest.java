@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class FencePlacesTest {
   @Test
-  void aShardHasAPlaceByItsNameAndByItsUuid() {
+  void findsPlacesByShardNameOrUuid() {
     String uuid = "{$uuid: '00000000-0000-4000-8000-000000000001'}";
     List<BsonDocument> chunks =
         List.of(

@@ -47,7 +47,7 @@ class FenceTest {
   }
 
   @Test
-  void anOwnerOfALaterTermShutsOutThoseBefore() {
+  void laterTermFencesEarlierOwners() {
     Fence.Lane old = lane(1);
     old.write("d", insert(1)).block(TIMEOUT);
     Fence.Lane now = lane(2);
@@ -65,7 +65,7 @@ class FenceTest {
   }
 
   @Test
-  void aFenceThatIsClosedLetsNobodyThrough() {
+  void closedFenceRejectsAllWrites() {
     Fence.Lane lane = lane(1);
     fence("j").close(1).block(TIMEOUT);
     assertThatThrownBy(() -> lane.write("d", insert(1)).block(TIMEOUT))
@@ -79,7 +79,7 @@ class FenceTest {
    * it can't make late writes of the earlier version fail.
    */
   @Test
-  void theSessionOfALaneIsTheSameInAllProcessesAndNoOtherJobs() {
+  void sessionIdDependsOnlyOnJobAndLane() {
     lane(1).close();
     lane(2).close();
     fence("j").raise(1, 1).block(TIMEOUT).close();
@@ -103,7 +103,7 @@ class FenceTest {
 
   /** A write whose reply was lost does not take effect twice. */
   @Test
-  void aWriteIsSentAgainWithItsNumber() {
+  void retriesWriteWithSameTransactionNumber() {
     Fence.Lane lane = lane(1);
     AtomicInteger sent = new AtomicInteger();
     server.script(
@@ -133,7 +133,7 @@ class FenceTest {
   }
 
   @Test
-  void errorsOfStatementsAreTheCallers() {
+  void returnsErrorsOfStatements() {
     Fence.Lane lane = lane(1);
     lane.write("d", insert(1)).block(TIMEOUT);
     BsonDocument reply = lane.write("d", insert(1)).block(TIMEOUT);

@@ -52,7 +52,7 @@ class JobTest {
   }
 
   @Test
-  void oneProcessHasItUntilItsLeaseEnds() throws InterruptedException {
+  void ownsJobUntilLeaseEnds() throws InterruptedException {
     assertThat(first.read()).isNull();
     assertThat(first.create(json("{phase: 'START'}"))).isTrue();
     assertThat(second.take()).isFalse();
@@ -69,7 +69,7 @@ class JobTest {
   }
 
   @Test
-  void whoHasLostItStoresNothing() throws InterruptedException {
+  void formerOwnerCannotWrite() throws InterruptedException {
     first.create(json("{phase: 'START'}"));
     server.now(1_000 + LEASE);
     second.take();
@@ -84,7 +84,7 @@ class JobTest {
   }
 
   @Test
-  void whatIsStoredRenewsTheLease() throws InterruptedException {
+  void writeRenewsLease() throws InterruptedException {
     first.create(json("{phase: 'START'}"));
     server.now(1_000 + LEASE - 1);
     first.set(json("{phase: '$owner'}"));
@@ -95,14 +95,14 @@ class JobTest {
   }
 
   @Test
-  void aJobThatIsGivenUpIsFreeAtOnce() throws InterruptedException {
+  void releasedJobIsFreeAtOnce() throws InterruptedException {
     first.create(json("{phase: 'START'}"));
     first.release();
     assertThat(second.take()).isTrue();
   }
 
   @Test
-  void anybodyMayAskWhoHasItToRestOrToFinish() throws InterruptedException {
+  void otherProcessCanRequestPauseOrFinish() throws InterruptedException {
     assertThat(second.ask("paused", true)).isFalse();
     first.create(json("{phase: 'START'}"));
     assertThat(second.ask("paused", true)).isTrue();

@@ -71,7 +71,7 @@ class DestinationStructureTest {
    * created without it.
    */
   @Test
-  void aCollectionIsCreatedWithItsOptionsButExpiresNothingYet() throws InterruptedException {
+  void createsCollectionWithOptionsExceptExpiry() throws InterruptedException {
     structure.create(
         collection(
             "{validator: {a: 1}, collation: {locale: 'fr'}, clusteredIndex: {key: {_id: 1}},"
@@ -86,7 +86,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void aCollectionThatIsThereIsNoFailure() throws InterruptedException {
+  void acceptsExistingCollection() throws InterruptedException {
     server.script(
         command ->
             command.getFirstKey().equals("create")
@@ -103,7 +103,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void aViewIsOfTheCollectionsNewName() throws InterruptedException {
+  void createsViewOnRenamedCollection() throws InterruptedException {
     structure.create(spec(CollectionSpec.Kind.VIEW, "{viewOn: 'on', pipeline: []}"), List.of());
     structure.create(spec(CollectionSpec.Kind.VIEW, "{viewOn: 'not', pipeline: []}"), List.of());
     assertThat(server.asWritten("create"))
@@ -114,7 +114,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void indexesThatRefuseOrExpireDocumentsAreBuiltAtTheEnd() throws InterruptedException {
+  void buildsUniqueAndExpiringIndexesLast() throws InterruptedException {
     structure.buildIndexes(collection("{}", INDEXES));
     assertThat(server.asWritten("createIndexes"))
         .containsExactly(
@@ -143,7 +143,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void anIndexThatExpiresOtherwiseIsChanged() throws InterruptedException {
+  void changesExpiryOfExistingIndex() throws InterruptedException {
     server.script(
         command ->
             command.getFirstKey().equals("listIndexes")
@@ -155,7 +155,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void anIndexThatIsRefusedSaysWhich() {
+  void reportsCollectionOfRejectedIndex() {
     server.script(
         command ->
             command.getFirstKey().equals("createIndexes")
@@ -172,7 +172,7 @@ class DestinationStructureTest {
    * dropped.
    */
   @Test
-  void onlyWhatWasListedIsDropped() throws InterruptedException {
+  void dropsOnlyListedCollection() throws InterruptedException {
     BsonDocument info = json("{uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}");
     server.script(
         command ->
@@ -185,7 +185,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void serversThatTakeNoUuidDropByTheName() throws InterruptedException {
+  void dropsByNameIfServerRejectsUuid() throws InterruptedException {
     server.script(
         command ->
             command.containsKey("collectionUUID")
@@ -198,7 +198,7 @@ class DestinationStructureTest {
   }
 
   @Test
-  void aServerThatIsReplacedIsWaitedFor() throws InterruptedException {
+  void retriesAfterStepDown() throws InterruptedException {
     server.script(
         command -> {
           if (!command.getFirstKey().equals("createIndexes")) {

@@ -27,14 +27,14 @@ class RandomSampleTest {
   }
 
   @Test
-  void theServerTakesThem() throws InterruptedException {
+  void usesSampleStage() throws InterruptedException {
     String stage = KeySamples.take(10, 40, BsonDocument::toJson);
     assertThat(stage).isEqualTo("{\"$sample\": {\"size\": 10}}");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {115, 28_799})
-  void allAreReadWhereTheServerCannot(int code) throws InterruptedException {
+  void readsAllKeysIfServerRejectsSample(int code) throws InterruptedException {
     BsonDocument reply =
         new BsonDocument("ok", new BsonInt32(0)).append("code", new BsonInt32(code));
     for (RuntimeException failure :
@@ -46,7 +46,7 @@ class RandomSampleTest {
   }
 
   @Test
-  void otherFailuresAreThrown() {
+  void throwsOtherFailures() {
     CommandFailure failure = new CommandFailure(13, "Unauthorized", "no");
     assertThatThrownBy(() -> taken(failure)).isSameAs(failure);
   }

@@ -65,19 +65,19 @@ class ReadOrderTest {
         "_id_                        | {key: {_id: 1}}",
         "{_id: 1}                    | {key: {_id: 1}}"
       })
-  void anIndexIsNamedOrGivenByItsKey(String order, @Nullable String index) {
+  void findsIndexByNameOrKey(String order, @Nullable String index) {
     BsonDocument found =
         new ReadOrder(order).of(spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}"));
     assertThat(found).isEqualTo(index == null ? null : BsonDocument.parse(index));
   }
 
   @Test
-  void cappedCollectionsHaveAnOrderOfTheirOwn() {
+  void cappedCollectionsUseNoIndex() {
     assertThat(new ReadOrder("_id_").of(spec("c", "{capped: true, size: 4096}"))).isNull();
   }
 
   @Test
-  void collectionsWithoutItAreSaid() throws InterruptedException {
+  void reportsCollectionsWithoutIndex() throws InterruptedException {
     check("a_1", spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}"), spec("d", "{}"));
     assertThat(notes)
         .containsExactly("collections without the index a_1 are read in another order: d.d");
@@ -93,7 +93,7 @@ class ReadOrderTest {
     "hidden: true, is hidden",
     "collation: {locale: 'fr'}, has a collation"
   })
-  void anIndexThatLeavesDocumentsOutIsRefused(String property, String why) {
+  void rejectsUnsuitableIndex(String property, String why) {
     assertThatThrownBy(
             () ->
                 check(
@@ -104,7 +104,7 @@ class ReadOrderTest {
   }
 
   @Test
-  void anIndexOfArraysIsRefused() {
+  void rejectsMultikeyIndex() {
     server.script(
         command ->
             command.getFirstKey().equals("explain")

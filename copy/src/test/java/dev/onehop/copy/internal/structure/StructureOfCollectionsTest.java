@@ -28,13 +28,13 @@ class StructureOfCollectionsTest {
         "{key: {a: 1}, collation: {locale: 'simple'}}         | {a: 1}           | true",
         "{key: {a: 1}, unique: true}                          | {a: 1}           | true"
       })
-  void whichIndexesSupportAShardKey(String index, String key, boolean supports) {
+  void checksWhetherIndexSupportsShardKey(String index, String key, boolean supports) {
     assertThat(DestinationStructure.supports(BsonDocument.parse(index), BsonDocument.parse(key)))
         .isEqualTo(supports);
   }
 
   @Test
-  void theShardKeyOfBucketsIsOneOfMeasurements() {
+  void convertsShardKeyOfBucketsToMeasurements() {
     assertThat(
             StructureReader.ofSeries(
                 BsonDocument.parse("{'meta.at': 'hashed', 'control.min.t': 1}"),
@@ -48,7 +48,7 @@ class StructureOfCollectionsTest {
   }
 
   @Test
-  void quantilesAreEvenlySpacedAndNeverTheFirst() {
+  void quantilesAreEvenlySpacedAfterFirstKey() {
     List<BsonDocument> keys =
         IntStream.range(0, 100).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList();
     assertThat(KeySamples.quantiles(keys, 3, 1))

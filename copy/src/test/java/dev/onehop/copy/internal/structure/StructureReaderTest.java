@@ -68,7 +68,7 @@ class StructureReaderTest {
   }
 
   @Test
-  void viewsAreLastAndWhatServersWriteIsLeftOut() throws InterruptedException {
+  void readsViewsLastAndOmitsSystemCollections() throws InterruptedException {
     List<CollectionSpec> specs = read(Mapping.ALL);
     assertThat(specs).extracting(CollectionSpec::namespace).containsExactly("d.c", "d.t", "d.v");
     assertThat(specs)
@@ -87,7 +87,7 @@ class StructureReaderTest {
   }
 
   @Test
-  void aTimeSeriesIsKnownByItsBuckets() throws InterruptedException {
+  void timeSeriesHasUuidOfItsBuckets() throws InterruptedException {
     CollectionSpec series =
         read(new Mapping(List.of(), List.of(), Map.of("d", "e"), Map.of(), null)).get(1);
     assertThat(series.uuid()).isEqualTo(BsonDocument.parse(UUID.formatted(2)).getBinary("uuid"));
@@ -97,14 +97,14 @@ class StructureReaderTest {
   }
 
   @Test
-  void whatIsExcludedIsNotThere() throws InterruptedException {
+  void omitsExcludedCollections() throws InterruptedException {
     assertThat(read(new Mapping(List.of("d.*"), List.of("d.t"), Map.of(), Map.of(), null)))
         .extracting(CollectionSpec::namespace)
         .containsExactly("d.c", "d.v");
   }
 
   @Test
-  void twoCannotGetOneName() {
+  void rejectsTwoCollectionsWithOneName() {
     assertThatThrownBy(
             () -> read(new Mapping(List.of(), List.of(), Map.of("d.c", "d.t"), Map.of(), null)))
         .isInstanceOf(CopyException.class)

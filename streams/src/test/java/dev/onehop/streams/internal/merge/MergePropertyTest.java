@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.token.Tokens;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -29,7 +30,7 @@ class MergePropertyTest {
 
   @ParameterizedTest
   @CsvSource({"PER_KEY, false", "PER_KEY, true", "TOTAL, false", "TOTAL, true"})
-  void everyEventIsGivenOnceAndInOrder(Order order, boolean grouped) {
+  void emitsEachEventOnceInOrder(Order order, boolean grouped) {
     for (int seed = 0; seed < SEEDS; seed++) {
       Run run = new Run(order, seed, true, grouped);
       run.play();
@@ -38,7 +39,7 @@ class MergePropertyTest {
   }
 
   @Test
-  void theCheckFindsKeysThatGoBackWhereMovesAreNotSeen() {
+  void checkDetectsWrongOrderIfMovesAreIgnored() {
     int found = 0;
     for (int seed = 0; seed < SEEDS && found == 0; seed++) {
       Run run = new Run(Order.PER_KEY, seed, false, false);
@@ -53,7 +54,7 @@ class MergePropertyTest {
   }
 
   @Test
-  void theCheckFindsAnEventThatIsDroppedDoubledOrSwapped() {
+  void checkDetectsDroppedDuplicatedOrSwappedEvent() {
     for (Order order : Order.values()) {
       Run run = new Run(order, 7, true, false);
       run.play();
@@ -311,15 +312,15 @@ class MergePropertyTest {
         if (next == null) {
           return;
         }
-        notBackwards(next.checkpoint());
-        took(next);
+        assertNotBehindLast(next.checkpoint());
+        collect(next);
       }
       if (random.nextInt(3) == 0) {
-        notBackwards(merge.checkpoint());
+        assertNotBehindLast(merge.checkpoint());
       }
     }
 
-    private void took(StreamEvent event) {
+    private void collect(StreamEvent event) {
       if (event instanceof StreamEvent.Transaction transaction) {
         List<StreamEvent.Change> changes = transaction.changes();
         assertThat(changes).hasSize(parts.get(transaction.shard() + transaction.txnNumber()));
@@ -332,7 +333,7 @@ class MergePropertyTest {
       }
     }
 
-    private void notBackwards(Checkpoint next) {
+    private void assertNotBehindLast(Checkpoint next) {
       for (String shard : shards.keySet()) {
         assertThat(next.token(shard)).isGreaterThanOrEqualTo(last.token(shard));
       }
@@ -351,8 +352,7 @@ class MergePropertyTest {
       movesSeen = moves;
       for (Shard shard : shards.values()) {
         add(shard, from.token(shard.name));
-        long time =
-            dev.onehop.streams.internal.token.Tokens.clusterTime(from.token(shard.name)).getValue();
+        long time = Tokens.clusterTime(from.token(shard.name)).getValue();
         shard.read = 0;
         while (shard.read < shard.oplog.size()
             && Events.item(shard.oplog.get(shard.read)).token().compareTo(Events.highWater(time))

@@ -68,7 +68,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void givesTheEventsOfAllShards(Order order) {
+  void emitsEventsOfAllShards(Order order) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, order, Long.MAX_VALUE);
     for (int i = 0; i < 100; i++) {
@@ -83,7 +83,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void aBurstEndsAfterItsEventsAndBeforeTheStreamCompletes() {
+  void burstEndsAfterItsEventsAndBeforeCompletion() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
     for (int i = 0; i < 2_000; i++) {
@@ -96,7 +96,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void totalOrderWaitsForAnIdleShardUntilItsClockHasMoved() {
+  void totalOrderWaitsForClockOfIdleShard() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").setIdleAdvances(false);
     subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
@@ -108,7 +108,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void aShardThatEventsWaitForGetsAHeartbeatOnceAnIntervalAndNoOtherDoes() {
+  void sendsPeriodicHeartbeatsOnlyToAwaitedShard() {
     heartbeatInterval = Duration.ofMillis(200);
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").setIdleAdvances(false);
@@ -124,7 +124,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void heartbeatsDoNotWaitForTheConfigServers() {
+  void heartbeatsDoNotWaitForConfigServers() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
     await().atMost(TIMEOUT).until(() -> cluster.shard("b").reads() > 0);
@@ -137,7 +137,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void orderPerKeyDoesNotWaitForAnIdleShardWhileNothingMoves() {
+  void orderPerKeyDoesNotWaitWithoutMoves() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").setSilent(true);
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
@@ -146,7 +146,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void orderPerKeyWaitsForTheDonorAfterAMove() {
+  void orderPerKeyWaitsForDonorAfterMove() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
     cluster.shard("a").insert(10, 1);
@@ -165,7 +165,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void aDropIsInTotalOrderAlsoWithOrderPerKey() {
+  void orderPerKeyEmitsDropInTotalOrder() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").setSilent(true);
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
@@ -195,7 +195,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void eventsWaitWhileTheConfigServersAreSilent() {
+  void eventsWaitForUnavailableConfigServers() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
     await().atMost(TIMEOUT).until(() -> cluster.shard("a").isOpen());
@@ -210,7 +210,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void aStreamThatBreaksGoesOnWhereItWas(Order order) {
+  void resumesAfterBrokenStream(Order order) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, order, Long.MAX_VALUE);
     for (int i = 0; i < 60; i++) {
@@ -227,7 +227,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void goesOnAfterACheckpointWithoutAnEventTwice(Order order) {
+  void resumesFromCheckpointWithoutDuplicates(Order order) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     for (int i = 0; i < 40; i++) {
       cluster.shard(i % 2 == 0 ? "a" : "b").insert(10 + i / 4, i);
@@ -248,7 +248,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void readsNoMoreThanTheBufferWhileNothingIsAskedFor() {
+  void readsOnlyUpToBufferWithoutDemand() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     for (int i = 0; i < 1_000; i++) {
       cluster.shard("a").insert(10 + i, i);
@@ -264,7 +264,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void closesTheCursorsWhenItIsCancelled() {
+  void cancelClosesCursors() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
     await().atMost(TIMEOUT).until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
@@ -277,7 +277,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void failsWhenAServerRefusesTheStream() {
+  void failsWhenServerRejectsStream() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").fail(Kind.FINAL);
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
@@ -287,7 +287,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void lostHistoryIsAnErrorThatNamesTheShardAndTheInterval() {
+  void failsOnLostHistoryWithShardAndInterval() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.startAt(Checkpoint.before(Events.at(7)));
     cluster.shard("b").fail(Kind.HISTORY_LOST);
@@ -304,7 +304,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void lostHistoryIsAnEventWhereTheStreamIsToGoOn() {
+  void emitsLostHistoryUnderContinuePolicy() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").fail(Kind.HISTORY_LOST);
     cluster.shard("b").insert(60, 5);
@@ -320,7 +320,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void stepsOverAnEventThatIsTooLarge() {
+  void continuesAfterTooLargeEvent() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     for (int i = 0; i < 30; i++) {
       String token = cluster.shard("a").add("insert", 10 + i / 5, i);
@@ -338,7 +338,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void completesAfterAnInvalidateAndWhatWasBeforeIt() {
+  void completesAfterInvalidateAndEarlierEvents() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").insert(11, 1);
     cluster.shard("a").insert(10, 0);
@@ -355,7 +355,7 @@ class MergedStreamTest {
   /** The pipeline removes the invalidate event, as a {@code $match} for inserts does. */
   @ParameterizedTest
   @EnumSource(Order.class)
-  void completesAlsoIfThePipelineLeavesOutTheInvalidate(Order order) {
+  void completesIfPipelineRemovesInvalidate(Order order) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("a").setHidesInvalidate(true);
     cluster.shard("b").setHidesInvalidate(true);
@@ -376,7 +376,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void beginsAgainAfterAnInvalidateThatWasLeftOut() {
+  void resumesAfterRemovedInvalidate() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.shard("a").setHidesInvalidate(true);
     String invalidate = cluster.shard("a").add("invalidate", 12, 3);
@@ -388,7 +388,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void beginsAgainAfterAnInvalidateThatWasGiven() {
+  void resumesAfterEmittedInvalidate() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     String invalidate = cluster.shard("a").add("invalidate", 12, 3);
     cluster.shard("a").insert(13, 7);
@@ -400,7 +400,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void readsAShardThatIsAddedAndLeavesOneThatIsRemoved(Order order) {
+  void readsAddedShardAndClosesRemovedShard(Order order) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, order, Long.MAX_VALUE);
     cluster.shard("a").insert(10, 0);
@@ -418,7 +418,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void failsIfItBeginsBeforeTheEndOfAShardThatIsGone() {
+  void failsIfStartPrecedesRemovalOfShard() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.removed.put("b", Events.at(20));
     cluster.startAt(Checkpoint.before(Events.at(10)));
@@ -436,7 +436,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void tellsWhatAShardThatIsGoneCanNoLongerGiveAndGoesOn() {
+  void reportsLostHistoryOfRemovedShardAndContinues() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.removed.put("b", Events.at(20));
     cluster.startAt(Checkpoint.before(Events.at(10)));
@@ -451,7 +451,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void thePlaceMovesWhileThereAreNoEvents() {
+  void positionAdvancesWithoutEvents() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
     cluster.shard("a").insert(500, 0);
@@ -470,7 +470,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @EnumSource(Order.class)
-  void transactionsAreGivenWhole(Order order) {
+  void emitsWholeTransactions(Order order) {
     groupTransactions = true;
     buffer = 100_000;
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
@@ -508,7 +508,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void ofATransactionThatBreaksOffThatIsGivenWhichArrived() {
+  void emitsReceivedPartOfInterruptedTransaction() {
     groupTransactions = true;
     buffer = 100_000;
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
@@ -529,7 +529,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void aTransactionThatIsLargerThanTheBufferComesInParts() {
+  void emitsLargeTransactionInParts() {
     groupTransactions = true;
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.shard("a").transaction(20, 7, IntStream.range(0, 45).toArray());
@@ -560,7 +560,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void anEventThatTheServerHasSplitIsAChange() {
+  void emitsSplitEventAsChange() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.shard("a").insert(10, 0);
     cluster.shard("a").tooLarge(cluster.shard("a").add("insert", 11, 1));
@@ -574,7 +574,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void measuresWhatIsReadOfEachShard() {
+  void metersReadsOfEachShard() {
     metering = registry;
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.startAt(Checkpoint.before(Events.seconds(100)));
@@ -583,7 +583,7 @@ class MergedStreamTest {
     cluster.shard("b").setIdleAdvances(false);
     Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
     cluster.shard("b").insert(Events.seconds(101).getValue(), 0);
-    await().atMost(TIMEOUT).until(() -> cluster.shard("b").isTold());
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").hasReportedEnd());
     // Shard a is now 19 s ahead of the other shard.
     cluster.shard("a").insert(Events.seconds(120).getValue(), 1);
     await()
@@ -633,7 +633,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void theLagIsTakenFromTheWallClockWhereTheServerSendsThat() {
+  void measuresLagByWallTimeIfPresent() {
     MockClock clock = new MockClock();
     MeterRegistry measured = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
     metering = measured;
@@ -675,7 +675,7 @@ class MergedStreamTest {
   }
 
   @Test
-  void aPositionThatStandsStillIsReportedWithWhatItWaitsFor() {
+  void reportsStallWithItsCause() {
     metering = registry;
     List<StreamListener.Stall> stalls = Collections.synchronizedList(new ArrayList<>());
     List<StreamListener.Stall> ended = Collections.synchronizedList(new ArrayList<>());
@@ -726,7 +726,7 @@ class MergedStreamTest {
 
   @ParameterizedTest
   @MethodSource("errors")
-  void anErrorOfTheSubscriberEndsTheStream(Error thrown) {
+  void subscriberErrorEndsStream(Error thrown) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     new MergedStream(() -> cluster, settings(Order.PER_KEY, HistoryLostPolicy.FAIL), observation())
         .subscribe(

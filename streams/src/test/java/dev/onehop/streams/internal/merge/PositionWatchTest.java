@@ -23,7 +23,7 @@ class PositionWatchTest {
   @RegisterExtension
   private final CapturedLog log = new CapturedLog("dev.onehop.streams.internal.merge");
 
-  private final List<String> heard = new ArrayList<>();
+  private final List<String> calls = new ArrayList<>();
   private final PositionWatch watch =
       new PositionWatch(
           new MergedStream.Observation(
@@ -32,12 +32,12 @@ class PositionWatchTest {
               new StreamListener() {
                 @Override
                 public void live(Checkpoint place) {
-                  heard.add("live at " + place.clusterTime().getInc());
+                  calls.add("live at " + place.clusterTime().getInc());
                 }
 
                 @Override
                 public void stalled(Stall stall) {
-                  heard.add(
+                  calls.add(
                       "%d of %d by %s %s after %d s"
                           .formatted(
                               stall.place().clusterTime().getInc(),
@@ -49,7 +49,7 @@ class PositionWatchTest {
 
                 @Override
                 public void resumed(Stall stall) {
-                  heard.add("resumed");
+                  calls.add("resumed");
                 }
               },
               Duration.ofSeconds(4)));
@@ -85,13 +85,13 @@ class PositionWatchTest {
   }
 
   @Test
-  void aStreamIsLiveWhenItHasReachedTheClockOfItsOpening() {
+  void liveAfterReachingClusterTimeOfOpening() {
     open(5, 9);
     look(0, 8, 20, Cause.SHARDS);
-    assertThat(heard).isEmpty();
+    assertThat(calls).isEmpty();
     look(0, 9, 20, Cause.SHARDS);
     look(0, 10, 20, Cause.SHARDS);
-    assertThat(heard).containsExactly("live at 9");
+    assertThat(calls).containsExactly("live at 9");
     assertThat(log.messages())
         .containsExactly(
             "the change stream of it.c starts at 1970-01-01T00:00:00Z, shards [a, b]",
@@ -99,18 +99,18 @@ class PositionWatchTest {
   }
 
   @Test
-  void aPositionThatStandsStillWhileTheClockMovesIsAStallUntilItMoves() {
+  void stallLastsUntilPositionAdvances() {
     open(9, 9);
     look(1, 9, 10, Cause.SHARDS);
     look(2, 9, 11, Cause.SHARDS);
     look(3, 9, 12, Cause.SHARDS);
-    assertThat(heard).containsExactly("live at 9");
+    assertThat(calls).containsExactly("live at 9");
     assertThat(watch.stalledNanos(seconds(3))).isEqualTo(seconds(3));
     look(4, 9, 13, Cause.SHARDS);
     look(5, 9, 14, Cause.SHARDS);
-    assertThat(heard).containsExactly("live at 9", "9 of 13 by SHARDS [b] after 4 s");
+    assertThat(calls).containsExactly("live at 9", "9 of 13 by SHARDS [b] after 4 s");
     look(6, 10, 15, Cause.SHARDS);
-    assertThat(heard).last().isEqualTo("resumed");
+    assertThat(calls).last().isEqualTo("resumed");
     assertThat(watch.stalledNanos(seconds(6))).isZero();
     assertThat(log.messages())
         .contains(
@@ -121,26 +121,26 @@ class PositionWatchTest {
 
   /** The cluster is idle and writes no no-ops, so that the cluster time does not advance. */
   @Test
-  void aClockThatStandsStillIsNoStall() {
+  void noStallWhileClusterTimeIsUnchanged() {
     open(9, 12);
     for (int second = 1; second < 100; second++) {
       look(second, 9, 12, Cause.SHARDS);
     }
-    assertThat(heard).isEmpty();
+    assertThat(calls).isEmpty();
     look(100, 9, 13, Cause.CONFIG_SERVERS);
-    assertThat(heard).containsExactly("9 of 13 by CONFIG_SERVERS [] after 100 s");
+    assertThat(calls).containsExactly("9 of 13 by CONFIG_SERVERS [] after 100 s");
   }
 
   /** All events have arrived, and the subscriber requests none of them. */
   @Test
-  void aSubscriberThatRequestsNothingIsAStallIfTheClusterIsAhead() {
+  void reportsStallOfIdleSubscriber() {
     open(9, 12);
     look(5, 9, 12, Cause.SUBSCRIBER);
-    assertThat(heard).containsExactly("9 of 12 by SUBSCRIBER [] after 5 s");
+    assertThat(calls).containsExactly("9 of 12 by SUBSCRIBER [] after 5 s");
   }
 
   @Test
-  void aLookIsOnceASecondAtMost() {
+  void limitsChecksToOncePerSecond() {
     open(9, 9);
     assertThat(look(1, 9, 10, Cause.SHARDS)).isEqualTo(Duration.ofSeconds(1));
     assertThat(watch.look(place(10), () -> "", () -> null, seconds(1) + 1))

@@ -134,7 +134,7 @@ final class ScriptedCluster implements Cluster {
     private int reads;
     private int advances;
     private int most;
-    private long told;
+    private long reported;
     private boolean silent;
     private boolean held;
     private boolean idleAdvances = true;
@@ -154,7 +154,7 @@ final class ScriptedCluster implements Cluster {
     /** Adds an event at this time, or later if the shard has already reported a later token. */
     String add(String type, long earliest, int key) {
       synchronized (ScriptedCluster.this) {
-        long time = Math.max(earliest, told + 1);
+        long time = Math.max(earliest, reported + 1);
         String token = Events.token(time, name, ++number);
         oplog.add(Events.event(token, type, key, number));
         clock = Math.max(clock, time);
@@ -165,7 +165,7 @@ final class ScriptedCluster implements Cluster {
     /** Adds a transaction: several inserts with one cluster time. */
     void transaction(long earliest, long txnNumber, int... keys) {
       synchronized (ScriptedCluster.this) {
-        long time = Math.max(earliest, told + 1);
+        long time = Math.max(earliest, reported + 1);
         for (int key : keys) {
           String token = Events.token(time, name, ++number);
           oplog.add(Events.inTransaction(Events.event(token, "insert", key, number), txnNumber));
@@ -205,9 +205,9 @@ final class ScriptedCluster implements Cluster {
     }
 
     /** Whether the shard has reported a token after its last event. */
-    boolean isTold() {
+    boolean hasReportedEnd() {
       synchronized (ScriptedCluster.this) {
-        return told == clock && position == oplog.size();
+        return reported == clock && position == oplog.size();
       }
     }
 
@@ -336,8 +336,8 @@ final class ScriptedCluster implements Cluster {
                   .equals("invalidate");
       String token = null;
       if (until == oplog.size()) {
-        told = clock;
-        token = Events.highWater(told + 1);
+        reported = clock;
+        token = Events.highWater(reported + 1);
       }
       if (ended && hidesInvalidate) {
         int last = events.size() - 1;

@@ -18,7 +18,7 @@ class TransactionsTest {
   private int number;
 
   @Test
-  void aTransactionWaitsUntilSomethingElseFollows() {
+  void waitsForEventAfterTransaction() {
     Transactions transactions = new Transactions(BEGIN, UNLIMITED);
     assertThat(transactions.take(List.of(plain(5), part(6, 1), part(6, 1)), null, false))
         .extracting(Item::kind)
@@ -33,7 +33,7 @@ class TransactionsTest {
   }
 
   @Test
-  void aTransactionIsCompleteWhenTheShardIsPastItsTimeOrHasNothingMore() {
+  void completesTransactionAfterItsTimeOrAtOplogEnd() {
     Transactions passed = new Transactions(BEGIN, UNLIMITED);
     Item last = part(6, 1);
     assertThat(passed.take(List.of(last), last.token(), false)).isEmpty();
@@ -46,7 +46,7 @@ class TransactionsTest {
   }
 
   @Test
-  void twoTransactionsOfASessionOrOfATimeAreTwo() {
+  void separatesTransactionsOfSameSessionOrTime() {
     Transactions transactions = new Transactions(BEGIN, UNLIMITED);
     List<Item> complete =
         transactions.take(List.of(part(6, 1), part(7, 1), part(7, 2)), null, true);
@@ -54,7 +54,7 @@ class TransactionsTest {
   }
 
   @Test
-  void anEventThatIsTooLargeStandsByItself() {
+  void emitsTooLargeEventSeparately() {
     Transactions transactions = new Transactions(BEGIN, UNLIMITED);
     Item found = part(6, 1);
     Item large = new Item(found.token(), Events.copy(found.event()), Item.Kind.TOO_LARGE, 0);
@@ -78,7 +78,7 @@ class TransactionsTest {
   }
 
   @Test
-  void whateverTheBatchesNothingIsLostDoubledOrTornApart() {
+  void keepsTransactionsWholeForAnyBatches() {
     for (int seed = 0; seed < 2_000; seed++) {
       Random random = new Random(seed);
       List<Item> oplog = oplog(random);

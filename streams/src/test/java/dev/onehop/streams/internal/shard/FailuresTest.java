@@ -28,7 +28,7 @@ class FailuresTest {
     "280, '', FINAL",
     "13, '', FINAL"
   })
-  void aServersErrorIsKnownByItsCodeAndLabels(int code, String label, Kind kind) {
+  void classifiesErrorByCodeAndLabels(int code, String label, Kind kind) {
     BsonDocument reply =
         BsonDocument.parse(
             "{ok: 0, code: %d, codeName: 'Name', errmsg: 'why', errorLabels: ['%s']}"
@@ -37,7 +37,7 @@ class FailuresTest {
   }
 
   @Test
-  void anErrorNamesTheServerWhoseItIs() {
+  void errorContainsAddressOfServer() {
     BsonDocument reply = BsonDocument.parse("{ok: 0, code: 13, errmsg: 'why'}");
     assertThat(
             Failures.of(CommandFailure.of(reply, ServerAddressName.parse("shard.invalid:27018")))
@@ -50,7 +50,7 @@ class FailuresTest {
   }
 
   @Test
-  void whatBreaksAConnectionIsPassing() {
+  void connectionFailureIsTransient() {
     assertThat(Failures.of(new IOException("reset")).kind()).isEqualTo(Kind.PASSING);
     assertThat(Failures.of(new IllegalStateException("a fault")).kind()).isEqualTo(Kind.FINAL);
   }

@@ -25,7 +25,7 @@ class KeyAfterUpdateTest {
         "{'k.x': 1, _id: 1}   | {_id: 1}         | {k: {x: 2}}      | []",
         "{'k.x': 1, j: 3, _id: 1} | {j: 3, _id: 1} | {}             | ['k']",
       })
-  void itHasTheKeyAfterTheUpdate(String before, String filter, String updated, String removed) {
+  void filterHasKeyAfterUpdate(String before, String filter, String updated, String removed) {
     RawBsonDocument event =
         RawBsonDocument.parse(
             "{documentKey: %s, updateDescription: {updatedFields: %s, removedFields: %s}}"
@@ -35,7 +35,7 @@ class KeyAfterUpdateTest {
   }
 
   @Test
-  void withoutADescriptionItIsTheKey() {
+  void usesDocumentKeyWithoutDescription() {
     BsonDocument key = BsonDocument.parse("{k: 1, _id: 1}");
 
     assertThat(KeyAfterUpdate.filter(new BsonDocument("documentKey", key))).isEqualTo(key);

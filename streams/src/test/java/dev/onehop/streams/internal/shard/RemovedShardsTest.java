@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class RemovedShardsTest {
   @Test
-  void theConfigServersNameTheShardOrGiveItsUuid() {
+  void readsNameOrUuidOfShard() {
     assertThat(RemovedShards.id(event("'s0'"))).isEqualTo("s0");
     assertThat(RemovedShards.id(event("{$uuid: '00000000-0000-4000-8000-000000000001'}")))
         .isEqualTo("00000000-0000-4000-8000-000000000001");

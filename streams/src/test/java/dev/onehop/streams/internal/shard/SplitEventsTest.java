@@ -40,7 +40,7 @@ class SplitEventsTest {
   private final List<BsonDocument> openings = Collections.synchronizedList(new ArrayList<>());
 
   @Test
-  void fragmentsAreOneEvent() {
+  void joinsFragments() {
     Fragments fragments = new Fragments();
     assertThat(fragments.add(raw("{_id: {_data: 'a1'}, splitEvent: {fragment: 1, of: 3}, x: 1}")))
         .isFalse();
@@ -53,7 +53,7 @@ class SplitEventsTest {
   }
 
   @Test
-  void anEventThatIsNotSplitIsOneAtOnce() {
+  void unsplitEventIsComplete() {
     Fragments fragments = new Fragments();
     assertThat(fragments.add(raw("{_id: {_data: 'a'}, x: 1}"))).isTrue();
     assertThat(fragments.event(new BsonString("a")))
@@ -61,7 +61,7 @@ class SplitEventsTest {
   }
 
   @Test
-  void aFragmentThatIsMissingIsNoticed() {
+  void rejectsMissingFragment() {
     Fragments fragments = new Fragments();
     fragments.add(raw("{_id: 1, splitEvent: {fragment: 1, of: 3}}"));
     assertThatThrownBy(() -> fragments.add(raw("{_id: 1, splitEvent: {fragment: 3, of: 3}}")))
@@ -70,7 +70,7 @@ class SplitEventsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theStreamGivesItWholeOrItsKey(boolean splits) {
+  void emitsWholeLargeEventOrItsKey(boolean splits) {
     try (ScriptedPeer server =
         ScriptedPeer.withHello((request, context) -> answer(splits, request, context))) {
       List<StreamEvent> events =

@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 class VersionCheckTest {
   /** For a missing right, Atlas returns the code 8000, AtlasError. */
   @Test
-  void aUserOfAtlasWithFewRightsGetsAStream() {
+  void acceptsAtlasUserWithoutReadRight() {
     VersionCheck.of(
             command ->
                 command.containsKey("find")
