@@ -111,7 +111,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void whereNoResultsCanBeWrittenNothingIsStarted() throws Exception {
+  void rejectsUnwritableResultsFolder() throws Exception {
     Path file = Files.createFile(folder.resolve("a-file"));
     for (Path out : List.of(file, file.resolve("below"))) {
       MeasuringCommand command = parse("points", "--out", out.toString());
@@ -123,7 +123,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void withoutOptionsAFrozenShardIsFirstAndThenFewPoints() {
+  void defaultRunFreezesShardThenMeasuresFewPoints() {
     assertThat(whole().titles())
         .startsWith(
             "shard-freeze, legacy, 100 threads, 100 connections",
@@ -148,7 +148,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void theFirstRunIsBrief() {
+  void defaultRunIsShort() {
     assertThat(cells(whole(), "Fault"))
         .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(6))))
         .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(15)).equals(cell.arrivals()));
@@ -162,7 +162,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void theFaultAfterTheMatrixIsLongUnlessItIsToBeQuick() {
+  void faultAfterMatrixIsLongUnlessQuick() {
     assertThat(cells(whole("--matrix"), "Fault"))
         .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(15))))
         .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(25)).equals(cell.arrivals()));
@@ -172,7 +172,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void defaultsOfPointsAreThoseOfTheHelp() {
+  void pointsDefaultsMatchHelp() {
     List<Cell> cells = PlanReader.cells(plan("points"));
     assertThat(cells).extracting(Cell::kind).containsOnly("ClosedLoop");
     assertThat(cells).extracting(Cell::mode).hasSameElementsAs(Mode.all());
@@ -188,7 +188,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void theMatrixIsThatOfPointsAndAFrozenShardFollows() {
+  void matrixMeasuresPointsThenFreezesShard() {
     List<String> points = whole("points").titles();
     assertThat(whole("--matrix").titles().subList(0, points.size())).isEqualTo(points);
     assertThat(whole("--matrix").titles()).hasSize(points.size() + 6);
@@ -216,7 +216,7 @@ class BenchCommandTest {
           --rate 100,300 --arrivals poisson | rate 100,300 --arrivals poisson
           --peer straight --modes async | points --modes async,straight
           """)
-  void oldSpellingsAreTodaysCommands(String old, String today) {
+  void oldSpellingsRunCurrentCommands(String old, String today) {
     MeasuringCommand before = command(words(old).toArray(String[]::new));
     MeasuringCommand now = command(words(today).toArray(String[]::new));
     assertThat(before).hasSameClassAs(now);
@@ -225,7 +225,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void noCommandOfBenchHasManyOptions() {
+  void benchCommandsHaveFewOptions() {
     CommandLine bench = OneHopCommand.commandLine().getSubcommands().get("bench");
     assertThat(shown(bench.getCommandSpec())).hasSizeLessThanOrEqualTo(14);
     for (String name : List.of("points", "rate", "scenario", "zones", "collect")) {
@@ -244,7 +244,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void quickShortensDefaultsButNotWhatWasGiven() {
+  void quickShortensDefaultsButNotGivenOptions() {
     assertThat(plan("points", "--quick").titles()).allMatch(title -> title.contains("64 threads"));
     assertThat(plan("points", "--quick", "--threads", "8,2,8").titles())
         .allMatch(title -> title.contains(" 8 threads") || title.contains(" 2 threads"));
@@ -338,12 +338,12 @@ class BenchCommandTest {
           -p recordcount=many | recordcount is 'many', which is not a number
           --workload /no/such/file | cannot read workload /no/such/file: no such file or folder
           """)
-  void whatMakesNoSenseIsAUsageErrorInOneLine(String args, String message) {
+  void invalidOptionsAreOneLineUsageErrors(String args, String message) {
     assertThat(refused(words(args))).startsWith("onehop: ").contains(message);
   }
 
   @Test
-  void aFleetHasFiftyInstancesThatAllHaveThreeTurns() {
+  void fleetMeasuresLongerWithMoreClients() {
     PointsPlan plan = whole("--scenario", "fleet");
     assertThat(plan.titles()).contains("fleet, async, 100 threads, 100 connections").hasSize(5);
     assertThat(PlanReader.cells(plan))
@@ -353,7 +353,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void aScenarioHasClientsWithTheDriversPoolAndPipelinedOnes() {
+  void scenarioMeasuresRoutedModesWithAndWithoutPipelining() {
     PointsPlan plan =
         plan("scenario", "shard-freeze", "--rate", "250", "--modes", "async,direct-async");
     assertThat(PlanReader.cells(plan))
@@ -367,7 +367,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void zonesAreOfTheClientOrAll() {
+  void measuresDefaultZoneOrAllZones() {
     assertThat(whole("zones", "--topology", "three-zones").titles())
         .isNotEmpty()
         .allMatch(title -> title.endsWith(" in zone-a"));
@@ -387,7 +387,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void severalClientsRunHereOrOneOfThem() {
+  void runsAllClientsOrOneByIndex() {
     assertThat(clients(null)).isEqualTo(ClientPlan.ONE);
     assertThat(clients(null, "--clients", "3").count()).isEqualTo(3);
     assertThat(clients(null, "--clients", "3").index()).isNull();
@@ -402,7 +402,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void severalClientsNeedAWorkloadWhoseKeysCanBeToldApart() throws Exception {
+  void severalClientsRequireCoreWorkload() throws Exception {
     Files.writeString(workload, "workload=site.ycsb.workloads.TimeSeriesWorkload\n");
     assertThatThrownBy(() -> clients(null, "--clients", "2"))
         .isInstanceOf(Failure.class)
@@ -411,7 +411,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void theSeedExperimentHasItsOwnParameters() {
+  void seedExperimentHasItsOwnParameters() {
     assertThat(command("--seed-experiment").workload().records()).isEqualTo(100_000);
     PointsPlan plan = whole("--seed-experiment");
     for (int threads : List.of(10, 25, 50, 75, 100)) {
@@ -437,7 +437,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void allClientsOfARunMeasureThePointsInTheSameOrder() {
+  void clientsOfRunUseSameOrderOfPoints() {
     LoadOptions load = new LoadOptions();
     assertThat(load.seed("r")).isEqualTo(load.seed("r"));
     assertThat(load.seed("s")).isNotEqualTo(load.seed("r"));
@@ -451,7 +451,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void ratesTakeThePlaceOfThreads() {
+  void ratesReplaceThreads() {
     assertThat(plan("--rate", "300,100,300", "--modes", "targeted-async").titles())
         .containsExactly(
             "targeted-async, 100/s, 100 connections",
@@ -471,7 +471,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void cheapRivalsStandBesideTheModes() {
+  void comparisonModesAreAddedToModes() {
     assertThat(
             plan(
                     "--modes",
@@ -492,7 +492,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void aWorkloadsOwnRecordCountCountsUnlessAnotherIsGiven() {
+  void recordCountOptionOverridesWorkload() {
     assertThat(parse("points").workload().records()).isEqualTo(700);
     assertThat(parse("points", "--records", "50").workload().records()).isEqualTo(50);
     assertThat(parse("points", "-p", "recordcount=60").workload().records()).isEqualTo(60);
@@ -502,12 +502,12 @@ class BenchCommandTest {
   }
 
   @Test
-  void whatTheBenchSetsItselfIsNotTakenFromTheFile() {
+  void ignoresThreadCountOfWorkloadFile() {
     assertThat(parse("points").workload().properties()).doesNotContainKey("threadcount");
   }
 
   @Test
-  void aFileThatIsNoWorkloadIsRefused() throws Exception {
+  void rejectsInvalidWorkloadFile() throws Exception {
     Files.writeString(workload, "hello\n");
     assertThatThrownBy(() -> plan("points"))
         .isInstanceOf(Failure.class)
@@ -567,7 +567,7 @@ class BenchCommandTest {
   }
 
   @Test
-  void everyCommandHasAHelpWithExamples() {
+  void everyCommandHasHelpWithExamples() {
     CommandLine line = OneHopCommand.commandLine();
     assertThat(line.getUsageMessage()).contains("Example");
     line.getSubcommands()

@@ -32,13 +32,13 @@ class BomTest {
   }
 
   @Test
-  void hasTheVersionOfAllElse() throws Exception {
+  void hasVersionOfProject() throws Exception {
     assertThat(texts("bom/pom.xml", "/project/version"))
         .isEqualTo(texts("pom.xml", "/project/version"));
   }
 
   @Test
-  void listsEveryModuleThatIsPublished() throws Exception {
+  void listsEveryPublishedModule() throws Exception {
     List<String> published = new ArrayList<>();
     for (String module : texts("pom.xml", "/project/modules/module")) {
       if (!List.of("bom", "jmh", "src-it").contains(module)) {

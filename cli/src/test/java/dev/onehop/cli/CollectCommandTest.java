@@ -57,7 +57,7 @@ class CollectCommandTest {
   }
 
   @Test
-  void aClientsResultsAreItsFolderOrItsSavedOutput() throws Exception {
+  void acceptsClientFolderOrSavedOutput() throws Exception {
     Path log = folder.resolve("client-1.log");
     Files.writeString(log, "table\n" + ResultsArchive.pack(client(1)) + "more\n");
 
@@ -69,7 +69,7 @@ class CollectCommandTest {
   }
 
   @Test
-  void anOutputWithoutResultsIsNamed() throws Exception {
+  void reportsOutputWithoutResults() throws Exception {
     Path log = Files.writeString(folder.resolve("client-1.log"), "onehop: cannot connect\n");
 
     assertThat(collect(client(0), log)).isEqualTo(2);

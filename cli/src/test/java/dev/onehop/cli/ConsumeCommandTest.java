@@ -37,7 +37,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void withoutOptionsAllIsMeasuredOnTheTopologyWithoutDelays() {
+  void measuresEverythingOnSingleHostByDefault() {
     assertThat(parse().where.topology().name()).isEqualTo("single-host");
     assertThat(plan())
         .isEqualTo(
@@ -55,7 +55,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void quickShortensDefaultsButNotWhatWasGiven() {
+  void quickShortensDefaultsButNotGivenOptions() {
     assertThat(plan("--quick").channels()).containsExactly(1, 64);
     assertThat(plan("--quick").rows()).isEqualTo(100_000);
     assertThat(plan("--quick", "--channels", "8,2,8", "--rows", "5000").channels())
@@ -64,7 +64,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void optionsSayWhatIsMeasured() {
+  void optionsSelectMeasurements() {
     assertThat(plan("--measure", "drain").kinds()).containsExactly("drain");
     assertThat(plan("--measure", "live,drain", "--rate", "7").kinds())
         .containsExactly("drain", "live");
@@ -110,7 +110,7 @@ class ConsumeCommandTest {
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --mongod /bin/true | --mongod and --url exclude each other
           """)
-  void whatMakesNoSenseIsRefused(String args, String message) {
+  void rejectsInvalidOptions(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ")))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith(message)
@@ -118,7 +118,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void anUnknownTopologyIsRefused() {
+  void rejectsUnknownTopology() {
     StringWriter err = new StringWriter();
     int exitCode =
         OneHopCommand.commandLine()
@@ -139,7 +139,7 @@ class ConsumeCommandTest {
           --measure drain --rate 5 | --rate has no effect if only drain is measured; add --measure live
           --mongod /nowhere/mongod | --mongod /nowhere/mongod: no such file
           """)
-  void badInputIsOneLineAndNothingIsStarted(String args, String message) throws Exception {
+  void invalidInputIsOneLineErrorWithoutResults(String args, String message) throws Exception {
     StringWriter err = new StringWriter();
     Path out = folder.resolve("out");
     int exitCode =
@@ -154,7 +154,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void aFolderThatIsNotEmptyIsRefused() throws Exception {
+  void rejectsNonEmptyFolder() throws Exception {
     Files.writeString(folder.resolve("results.json"), "{}");
     StringWriter err = new StringWriter();
     int exitCode =
@@ -168,13 +168,13 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void namesOfMeasurementsAreStillOptions() {
+  void measurementNamesRemainOptions() {
     assertThat(plan("--drain", "--live").kinds()).containsExactly("drain", "live");
     assertThat(plan("--idle-shard").kinds()).containsExactly("idle-shard");
   }
 
   @Test
-  void aBenchConsumes() {
+  void consumeIsACommandOfBench() {
     CommandLine line = OneHopCommand.commandLine();
     line.parseArgs("bench", "consume", "--quick");
     ConsumeCommand command =
@@ -184,7 +184,7 @@ class ConsumeCommandTest {
   }
 
   @Test
-  void theHelpNamesTheDefaultsAndExamples() {
+  void helpShowsDefaultsAndExamples() {
     StringWriter help = new StringWriter();
     int exitCode =
         OneHopCommand.commandLine().setOut(new PrintWriter(help)).execute("consume", "--help");

@@ -33,7 +33,7 @@ class CopyCommandTest {
   }
 
   @Test
-  void everythingIsMeasuredUnlessAskedForLess() {
+  void measuresEverythingUnlessLimitedByOptions() {
     assertThat(plan().kinds())
         .containsExactly(CopyBenchRun.FULL, CopyBenchRun.INCREMENTAL, CopyBenchRun.LAG);
     assertThat(plan().collections()).containsExactly(1, 5);
@@ -48,7 +48,7 @@ class CopyCommandTest {
   }
 
   @Test
-  void rivalsAreProgramsByTheirNames(@TempDir Path folder) throws IOException {
+  void rivalOptionMapsToolToProgram(@TempDir Path folder) throws IOException {
     Path program = Files.createFile(folder.resolve("pcsm"));
     assertThat(program.toFile().setExecutable(true)).isTrue();
     assertThat(plan("--rival", "pcsm=" + program).rivals())
@@ -85,7 +85,7 @@ class CopyCommandTest {
         "copy --from mongodb://a --to mongodb://b --filter x=y | not a JSON object",
         "copy --from mongodb://a --to mongodb://b --readers 0 | readers"
       })
-  void whatDoesNotGoTogetherIsSaid(String args, String message) {
+  void rejectsInvalidOptions(String args, String message) {
     StringWriter err = new StringWriter();
     CommandLine line = OneHopCommand.commandLine().setErr(new PrintWriter(err));
     assertThat(line.execute(args.split(" "))).isEqualTo(2);

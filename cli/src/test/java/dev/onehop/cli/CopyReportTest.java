@@ -50,7 +50,7 @@ class CopyReportTest {
   }
 
   @Test
-  void theIncrementalPhaseSaysWhenItCatchesUpAndNotWhenItEnds() {
+  void incrementalPhaseShowsCatchUpTimeNotEnd() {
     CopyProgress now =
         progress(
             CopyPhase.INCREMENTAL, null, Duration.ofSeconds(60), null, Duration.ofSeconds(150));
@@ -66,7 +66,7 @@ class CopyReportTest {
   }
 
   @Test
-  void theOplogIsShownWhenMostOfItIsUsedUp() {
+  void showsRemainingOplogOnceMostIsUsed() {
     Duration behind = Duration.ofMinutes(10);
     assertThat(
             CopyReport.state(
@@ -79,7 +79,7 @@ class CopyReportTest {
   }
 
   @Test
-  void stepsHaveTheirRemainingTime() {
+  void stepsShowRemainingTime() {
     CopyProgress now =
         progress(CopyPhase.INDEXES, "building", Duration.ZERO, null, Duration.ofSeconds(9));
     assertThat(CopyReport.state(now)).isEqualTo("building");
@@ -87,7 +87,7 @@ class CopyReportTest {
   }
 
   @Test
-  void theSummaryHasTimesRatesAndTheCutOver() throws Exception {
+  void summaryShowsTimesRatesAndCutOver() throws Exception {
     CopyProgress done = progress(CopyPhase.DONE, null, Duration.ZERO, null, null);
     StringWriter text = new StringWriter();
     CopyReport.print(new PrintWriter(text), done);

@@ -59,7 +59,7 @@ class CopyServerTest {
   }
 
   @Test
-  void theStatusIsTheCommandsJson() throws Exception {
+  void statusReturnsProgressAsJson() throws Exception {
     HttpResponse<String> status = send("GET", "/status");
     assertThat(status.statusCode()).isEqualTo(200);
     assertThat(status.headers().firstValue("Content-Type")).contains("application/json");
@@ -68,7 +68,7 @@ class CopyServerTest {
   }
 
   @Test
-  void metricsAreInTheTextFormat() throws Exception {
+  void metricsUsePrometheusTextFormat() throws Exception {
     assertThat(send("GET", "/metrics").body().lines())
         .contains(
             "# TYPE onehop_copy_phase gauge",
@@ -83,7 +83,7 @@ class CopyServerTest {
   }
 
   @Test
-  void aChangeIsAPost() throws Exception {
+  void changesRequirePost() throws Exception {
     assertThat(send("GET", "/pause").statusCode()).isEqualTo(405);
     assertThat(send("GET", "/pause").headers().firstValue("Allow")).contains("POST");
     assertThat(pauses).hasValue(0);
@@ -104,7 +104,7 @@ class CopyServerTest {
     "GET, /, 404",
     "POST, /drop, 404"
   })
-  void whatIsNotServedIsRefused(String method, String path, int code) throws Exception {
+  void rejectsUnknownPathsAndMethods(String method, String path, int code) throws Exception {
     assertThat(send(method, path).statusCode()).isEqualTo(code);
   }
 
@@ -121,7 +121,7 @@ class CopyServerTest {
     "127.0.0.1, 200",
     "[::1]:9, 200"
   })
-  void anotherHostNameIsRefused(String host, int code) throws Exception {
+  void rejectsForeignHostNames(String host, int code) throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket
           .getOutputStream()
@@ -135,13 +135,13 @@ class CopyServerTest {
   }
 
   @Test
-  void aWebPageChangesNothing() throws Exception {
+  void rejectsRequestsFromWebPages() throws Exception {
     assertThat(send("POST", "/pause", "Origin", "http://evil.example").statusCode()).isEqualTo(403);
     assertThat(pauses).hasValue(0);
   }
 
   @Test
-  void aPortThatIsTakenIsSaid() {
+  void reportsPortInUse() {
     String taken = Integer.toString(server.port());
     assertThatThrownBy(() -> new CopyServer(taken, () -> null, Map.of()))
         .isInstanceOf(Failure.class)
@@ -150,14 +150,14 @@ class CopyServerTest {
 
   @ParameterizedTest
   @CsvSource({"x", "99999", "-1", "h:"})
-  void whatIsNoPortIsAUsageError(String address) {
+  void rejectsInvalidAddress(String address) {
     assertThatThrownBy(() -> new CopyServer(address, () -> null, Map.of()))
         .isInstanceOf(Failure.class)
         .hasMessage("--serve " + address + ": must be PORT or HOST:PORT");
   }
 
   @Test
-  void itEndsWithTheCommand() {
+  void closedServerRefusesConnections() {
     server.close();
     assertThatThrownBy(() -> send("GET", "/status")).isInstanceOf(ConnectException.class);
   }

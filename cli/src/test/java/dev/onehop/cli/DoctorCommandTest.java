@@ -37,7 +37,7 @@ class DoctorCommandTest {
 
   @BeforeEach
   void listMongoses() {
-    mongosesAre(at("m0"), at("m1"));
+    setMongoses(at("m0"), at("m1"));
   }
 
   @AfterEach
@@ -50,7 +50,7 @@ class DoctorCommandTest {
     return cluster.address(server).toString();
   }
 
-  private void mongosesAre(String... names) {
+  private void setMongoses(String... names) {
     List<String> entries =
         Stream.of(names)
             .map(name -> "{_id: '" + name + "', ping: {$date: '2026-01-01T00:00:00Z'}}")
@@ -95,7 +95,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void aFolderThatIsNotThereIsRefusedAtOnce() throws Exception {
+  void rejectsMissingFolderBeforeConnecting() throws Exception {
     Ended ended = doctor("--url", "mongodb://nowhere/", "--out", "/nowhere/at-all/doctor.json");
 
     assertThat(ended.exitCode()).isEqualTo(2);
@@ -103,7 +103,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void aClusterThatCanBeRouted() throws Exception {
+  void reportsRoutableCluster() throws Exception {
     Path file = folder.resolve("doctor.json");
 
     Ended ended = doctor("--url", url("m0"), "--out", file.toString());
@@ -136,7 +136,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void nothingIsWritten() {
+  void sendsOnlyReadCommands() {
     doctor("--url", url("m0"));
 
     assertThat(cluster.seen())
@@ -156,8 +156,8 @@ class DoctorCommandTest {
   }
 
   @Test
-  void hiddenNames() {
-    mongosesAre(HIDDEN);
+  void reportsUnreachableMongosNames() {
+    setMongoses(HIDDEN);
 
     Ended ended = doctor("--url", url("m0"), "--timeout", "2s");
 
@@ -170,8 +170,8 @@ class DoctorCommandTest {
   }
 
   @Test
-  void theMappingOfHiddenNamesIsFollowed() {
-    mongosesAre(HIDDEN);
+  void hostMappingMakesHiddenNamesReachable() {
+    setMongoses(HIDDEN);
 
     Ended ended = doctor("--url", url("m0") + "?onehop.hostMapping=" + HIDDEN + "=" + at("m0"));
 
@@ -182,7 +182,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void aMongosThatIsDown() {
+  void warnsOfStoppedMongos() {
     cluster.stop("m1");
 
     Ended ended = doctor("--url", url("m0"), "--timeout", "5s");
@@ -195,7 +195,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void privilegesThatAreMissing() {
+  void reportsMissingPrivileges() {
     cluster.script(
         "m0",
         command ->
@@ -213,7 +213,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void whatIsNoShardedCluster() {
+  void reportsUnsuitableUrls() {
     Ended replicaSet = doctor("--url", url("s0"));
     Ended balanced = doctor("--url", url("m0") + "?loadBalanced=true");
     Ended one = doctor("--url", url("m0") + "?directConnection=true");
@@ -234,7 +234,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void zonesWithoutAMongosOfTheUrl() {
+  void warnsOfZonesWithoutMongos() {
     String zones = "here=127.0.0.*,there=10.0.0.*|" + at("m0").replace("127.", "126.");
 
     Ended ended = doctor("--url", url("m0"), "--zones", zones);
@@ -249,7 +249,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void aServerThatIsSilent() {
+  void reportsUnresponsiveServer() {
     cluster.hold("m0", command -> true);
 
     Ended ended = doctor("--url", url("m0"), "--timeout", "500ms");
@@ -259,7 +259,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void theReportHasNoUserAndNoPassword() throws InterruptedException {
+  void reportOmitsUserAndPassword() throws InterruptedException {
     cluster.script(
         "m0",
         command ->
@@ -296,7 +296,7 @@ class DoctorCommandTest {
   }
 
   @Test
-  void whatIsWrongInTheCommandLine() {
+  void rejectsInvalidOptions() {
     assertThat(doctor("--url", "mongodb://u:horse@h/").err())
         .contains("leave the password out")
         .doesNotContain("horse");

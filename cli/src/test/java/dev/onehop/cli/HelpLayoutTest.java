@@ -43,7 +43,7 @@ class HelpLayoutTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void examplesComeFirstAndCanBePasted(String command) {
+  void examplesPrecedeUsageWithoutLineBreaks(String command) {
     String help = help(command);
     CommandLine line = OneHopCommand.commandLine();
     for (String name : command.split(" ", -1)) {

@@ -79,7 +79,7 @@ class JmhCommandTest {
   }
 
   @Test
-  void passesJmhsOptionsOnAndEndsWithItsExitCode() throws Exception {
+  void passesOptionsToJmhAndReturnsItsExitCode() throws Exception {
     installBenchmarks();
     Path record = home.resolve("arguments");
     assertThat(onehop("jmh", record.toString(), "-f", "1", "-p", "chunks=1000", "-foe", "true"))
@@ -88,7 +88,7 @@ class JmhCommandTest {
   }
 
   @Test
-  void saysWhatToDoWithoutBenchmarks() {
+  void reportsMissingBenchmarks() {
     assertThat(onehop("jmh", "--check")).isEqualTo(2);
     assertThat(err.toString()).contains("build the benchmarks from the sources");
   }

@@ -25,7 +25,7 @@ class KubernetesManifestsTest {
   }
 
   @Test
-  void theJobRunsAllClientsAtOnceAndGivesEachItsNumber() throws Exception {
+  void jobRunsClientsInParallelWithTheirIndex() throws Exception {
     JsonNode job = read("base/job.yaml");
     assertThat(job.at("/metadata").has("namespace")).isFalse();
     assertThat(job.at("/spec/completionMode").asText()).isEqualTo("Indexed");
@@ -47,7 +47,7 @@ class KubernetesManifestsTest {
   }
 
   @Test
-  void theCommandLineIsOneThatBenchTakes() throws Exception {
+  void benchAcceptsCommandLineOfJob() throws Exception {
     JsonNode options = read("base/options.yaml").path("data");
     String line =
         client(read("base/job.yaml"))

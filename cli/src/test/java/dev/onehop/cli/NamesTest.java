@@ -113,7 +113,7 @@ class NamesTest {
   /** Uses the names and labels that Micrometer writes for Prometheus. */
   @ParameterizedTest
   @ValueSource(strings = {"grafana/onehop.json", "grafana/alerts.yaml", "is-it-working.md"})
-  void dashboardsUseNamesThatExist(String file) throws IOException {
+  void dashboardsUseExistingNames(String file) throws IOException {
     Map<String, Set<String>> labels = new HashMap<>();
     for (MatchResult meter :
         Pattern.compile("^\\| `(onehop[a-z.]+)` \\| (\\w+) \\|([^|]*)\\|", Pattern.MULTILINE)

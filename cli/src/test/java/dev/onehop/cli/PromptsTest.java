@@ -30,7 +30,7 @@ class PromptsTest {
   }
 
   @Test
-  void theMenuNamesAllMeasurements() {
+  void menuListsAllMeasurements() {
     assertThat(answering("4\n").measurements(ALL)).containsExactly(Measurement.BOOTSTRAP);
     int number = 1;
     for (Measurement each : Measurement.values()) {
@@ -45,7 +45,7 @@ class PromptsTest {
   }
 
   @Test
-  void asksAgainUntilThereIsANumber() {
+  void repeatsQuestionUntilNumberIsValid() {
     int tests =
         answering("many\n0\n11\n-3\n99999999999\n 7 \n").number("Number of tests to run", 5, 1, 10);
 
@@ -55,14 +55,14 @@ class PromptsTest {
   }
 
   @Test
-  void takesListsAndDefaults() {
+  void acceptsListsAndDefaults() {
     assertThat(answering("1,x\n1, 10,100\n").numbers("Objects", 50, 1, 100))
         .isEqualTo(List.of(1, 10, 100));
     assertThat(answering("\n").numbers("Objects", 50, 1, 100)).containsExactly(50);
   }
 
   @Test
-  void anEndOfInputIsNoAnswer() {
+  void endOfInputIsUsageError() {
     assertThatThrownBy(() -> answering("").number("Number of tests to run", 5, 1, 10))
         .isInstanceOf(Failure.class)
         .hasMessageContaining("no answer")

@@ -43,7 +43,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void withoutATerminalAllIsMeasured() {
+  void measuresEverythingWithoutTerminal() {
     assertThat(parse().where.topology().name()).isEqualTo("single-host");
     assertThat(plan())
         .isEqualTo(
@@ -63,7 +63,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void optionsSayWhatIsMeasured() {
+  void optionsSelectMeasurements() {
     PropagatePlan plan =
         plan(
             "--measure=load,bootstrap",
@@ -83,7 +83,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void allIsAllBesideOthers() {
+  void allSelectsEveryMeasurement() {
     assertThat(plan("--measure=all,load").measurements()).containsExactly(Measurement.values());
     assertThat(plan("--measure=load, all").measurements()).containsExactly(Measurement.values());
   }
@@ -117,7 +117,7 @@ class PropagateCommandTest {
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --noop 5 | --noop and --url exclude each other
           """)
-  void whatMakesNoSenseIsRefused(String args, String message) {
+  void rejectsInvalidOptions(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ")))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith(message)
@@ -140,7 +140,7 @@ class PropagateCommandTest {
           --url http://a | --url: The connection string is invalid
           --mongod /no/such/file | --mongod /no/such/file: no such file
           """)
-  void badInputIsOneMessageAndNothingIsLeft(String args, String message) {
+  void invalidInputIsOneLineErrorWithoutResults(String args, String message) {
     StringWriter err = new StringWriter();
     String[] all = ("propagate --out " + folder.resolve("out") + " " + args).split(" ");
 
@@ -152,7 +152,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void aFolderThatIsInUseIsRefused() throws Exception {
+  void rejectsNonEmptyFolder() throws Exception {
     Files.writeString(folder.resolve("precious"), "");
     StringWriter err = new StringWriter();
 
@@ -166,7 +166,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void answersAreOptions() throws Exception {
+  void answersBecomeOptions() throws Exception {
     InputStream in = System.in;
     PrintStream err = System.err;
     ByteArrayOutputStream shown = new ByteArrayOutputStream();
@@ -199,7 +199,7 @@ class PropagateCommandTest {
   }
 
   @Test
-  void whatCannotBeUsedIsSaidBeforeTheQuestions() throws Exception {
+  void rejectsInvalidOptionsBeforeQuestions() throws Exception {
     Files.writeString(folder.resolve("precious"), "");
     InputStream before = System.in;
     System.setIn(InputStream.nullInputStream());

@@ -25,30 +25,30 @@ class ReportCommandTest {
   @TempDir private Path folder;
 
   @Test
-  void consume() throws Exception {
+  void redrawsConsumeReport() throws Exception {
     ConsumeResults results = SampleConsumeResults.all();
-    isDrawnAgain(results, Reports.table(results), "OneHop consume");
+    assertRedrawn(results, Reports.table(results), "OneHop consume");
   }
 
   @Test
-  void copy() throws Exception {
+  void redrawsCopyReport() throws Exception {
     CopyBenchResults results = SampleCopyBenchResults.all();
-    isDrawnAgain(results, Reports.table(results), "OneHop copy");
+    assertRedrawn(results, Reports.table(results), "OneHop copy");
   }
 
   @Test
-  void propagate() throws Exception {
+  void redrawsPropagateReport() throws Exception {
     PropagateResults results = PropagateReportTest.results(true, 0);
-    isDrawnAgain(results, Reports.table(results), "OneHop propagate");
+    assertRedrawn(results, Reports.table(results), "OneHop propagate");
   }
 
   @Test
-  void resync() throws Exception {
+  void redrawsResyncReport() throws Exception {
     ResyncResults results = SampleResyncResults.all();
-    isDrawnAgain(results, Reports.table(results), "OneHop resync");
+    assertRedrawn(results, Reports.table(results), "OneHop resync");
   }
 
-  private void isDrawnAgain(RunResults results, String table, String title) throws Exception {
+  private void assertRedrawn(RunResults results, String table, String title) throws Exception {
     ResultsFile.write(folder, results);
     StringWriter out = new StringWriter();
     int exitCode =

@@ -116,13 +116,13 @@ class ResultsOptionsTest {
   }
 
   @Test
-  void aFinishedRunShowsItsTable() {
+  void finishedRunPrintsTable() {
     assertThat(run("", "--out", folder.resolve("run").toString())).isZero();
     assertThat(out.toString()).startsWith("one two\nResults: " + file());
   }
 
   @Test
-  void anInterruptedRunPrintsWhatThereIsAsJson() throws IOException {
+  void interruptedRunPrintsPartialResultsAsJson() throws IOException {
     int exitCode = run("two", "--out", folder.resolve("run").toString(), "--json");
     assertThat(exitCode).isEqualTo(Failure.INTERRUPTED);
     JsonNode found = new ObjectMapper().readTree(out.toString());
@@ -132,7 +132,7 @@ class ResultsOptionsTest {
   }
 
   @Test
-  void aRunWithoutResultsPrintsItsErrorAsJsonAndLeavesNoFolder() throws IOException {
+  void runWithoutResultsPrintsErrorAndLeavesNoFolder() throws IOException {
     int exitCode = run("one", "--out", folder.resolve("run").toString(), "--json");
     assertThat(exitCode).isEqualTo(Failure.INTERRUPTED);
     JsonNode found = new ObjectMapper().readTree(out.toString());

@@ -33,14 +33,14 @@ class ResyncCommandTest {
    * the folder is.
    */
   @Test
-  void theFolderOfDataIsAbsolute() {
+  void dataFolderIsAbsolute() {
     assertThat(plan().folder()).isNull();
     assertThat(plan("--data", "../x").folder())
         .isEqualTo(Path.of("../x").toAbsolutePath().normalize());
   }
 
   @Test
-  void withoutOptionsTheWholeMatrixIsMeasuredThreeTimes() {
+  void measuresWholeMatrixThreeTimesByDefault() {
     ResyncBenchPlan plan = plan();
     assertThat(plan.methods()).containsExactly(ResyncMethod.values());
     assertThat(plan.cells()).isEqualTo(16);
@@ -49,7 +49,7 @@ class ResyncCommandTest {
   }
 
   @Test
-  void aQuickOneIsSmallAndEndsInTime() {
+  void quickRunIsSmallAndLimitedInTime() {
     assertThat(plan("--quick").cells()).isEqualTo(8);
     assertThat(plan("--quick").within()).isLessThan(Duration.ofMinutes(2));
     assertThat(plan("--quick", "--rounds", "5").within()).isNull();
@@ -87,7 +87,7 @@ class ResyncCommandTest {
         "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be"
             + " above 0"
       })
-  void whatMakesNoSenseIsSaidInOneLine(String arguments, String message) {
+  void invalidOptionsAreOneLineUsageErrors(String arguments, String message) {
     StringWriter err = new StringWriter();
     int exitCode =
         OneHopCommand.commandLine()

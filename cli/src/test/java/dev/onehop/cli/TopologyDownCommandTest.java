@@ -62,7 +62,7 @@ class TopologyDownCommandTest {
     writeState(topology, owner.pid(), ProcFs.startTicks(owner.pid()).getAsLong());
   }
 
-  private void leaveBehind(String topology) throws IOException {
+  private void addKilledRun(String topology) throws IOException {
     writeState(topology, Long.MAX_VALUE, 1);
   }
 
@@ -91,14 +91,14 @@ class TopologyDownCommandTest {
   }
 
   @Test
-  void theOnlyOneNeedsNoName() throws IOException {
+  void singleTopologyNeedsNoName() throws IOException {
     run("here");
     assertThat(down()).isEqualTo(new Ended(0, "Stopped here.\n", ""));
     assertThat(running()).isEmpty();
   }
 
   @Test
-  void theLogOfTheOneInTheBackgroundGoesWithIt() throws IOException {
+  void removesLogOfStoppedTopology() throws IOException {
     run("here");
     run("there");
     Path log = TopologyUpCommand.log("here", owners.get("here").pid());
@@ -115,10 +115,10 @@ class TopologyDownCommandTest {
   }
 
   @Test
-  void ofSeveralNoneIsStoppedWithoutAName() throws IOException {
+  void severalTopologiesRequireName() throws IOException {
     run("here");
     run("there");
-    leaveBehind("killed");
+    addKilledRun("killed");
     Ended ended = down();
     assertThat(running()).containsExactly("here", "there");
     assertThat(ended.exitCode()).isEqualTo(2);
@@ -128,7 +128,7 @@ class TopologyDownCommandTest {
   }
 
   @Test
-  void aNameStopsThatOne() throws IOException {
+  void stopsOnlyNamedTopology() throws IOException {
     run("here");
     run("there");
     assertThat(down("here")).isEqualTo(new Ended(0, "Stopped here.\n", ""));
@@ -140,10 +140,10 @@ class TopologyDownCommandTest {
   }
 
   @Test
-  void allStopsAllAndRemovesWhatAKilledRunLeft() throws IOException {
+  void allStopsTopologiesAndRemovesKilledRuns() throws IOException {
     run("here");
     run("there");
-    leaveBehind("killed");
+    addKilledRun("killed");
     Ended ended = down("--all");
     assertThat(ended.exitCode()).isZero();
     assertThat(ended.out().lines())
@@ -153,17 +153,17 @@ class TopologyDownCommandTest {
   }
 
   @Test
-  void whatKilledRunsLeftNeedsNoName() throws IOException {
+  void killedRunsNeedNoName() throws IOException {
     run("here");
-    leaveBehind("killed");
-    leaveBehind("killed-too");
+    addKilledRun("killed");
+    addKilledRun("killed-too");
     assertThat(down().out().lines())
         .containsExactlyInAnyOrder("Stopped here.", "Stopped killed.", "Stopped killed-too.");
     assertThat(down().out()).isEqualTo("Nothing to stop.\n");
   }
 
   @Test
-  void aNameAndAllExcludeEachOther() {
+  void nameAndAllExcludeEachOther() {
     Ended ended = down("here", "--all");
     assertThat(ended.exitCode()).isEqualTo(2);
     assertThat(ended.err()).contains("mutually exclusive").hasLineCount(1);

@@ -58,7 +58,7 @@ class UnreachableHostsTest {
         "consume --url URL --out OUT --quick",
         "propagate --url URL --out OUT --quick"
       })
-  void theHostIsSaidInOneShortLine(String arguments) throws IOException {
+  void reportsHostInOneShortLine(String arguments) throws IOException {
     String host = closedPort();
     List<String> command =
         List.of(

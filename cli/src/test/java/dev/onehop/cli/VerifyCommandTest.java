@@ -35,13 +35,13 @@ class VerifyCommandTest {
   }
 
   @Test
-  void bothEndsAreNeeded() {
+  void requiresSourceAndDestination() {
     assertRefused("--to", List.of("--from", "mongodb://a.invalid"));
     assertRefused("--from", List.of("--to", "mongodb://b.invalid"));
   }
 
   @Test
-  void passwordsAreNotForCommandLines() {
+  void rejectsInvalidUrlsAndPasswords() {
     assertRefused(
         "--from: leave the password out",
         List.of("--from", "mongodb://u:secret@a.invalid", "--to", "mongodb://b.invalid"));
@@ -52,7 +52,7 @@ class VerifyCommandTest {
   }
 
   @Test
-  void optionsHaveARange() {
+  void rejectsOptionsOutOfRange() {
     assertRefused("--settle", BOTH, "--settle", "2h");
     assertRefused("--settle", BOTH, "--settle", "-1s");
     assertRefused("--rate", BOTH, "--rate", "0");
@@ -63,7 +63,7 @@ class VerifyCommandTest {
   }
 
   @Test
-  void theStateIsInAFolderThatIsThere(@TempDir Path folder) throws IOException {
+  void rejectsUnusableStateFile(@TempDir Path folder) throws IOException {
     Path missing = folder.resolve("none/state");
     assertRefused(
         "--state " + missing + ": no such file or folder", BOTH, "--state", missing.toString());
@@ -73,7 +73,7 @@ class VerifyCommandTest {
   }
 
   @Test
-  void namesAreCollectionsOrDatabases() {
+  void rejectsInvalidNamesAndFilters() {
     assertRefused("neither a database nor", BOTH, "--include", ".c");
     assertRefused("can't become", BOTH, "--rename", "a=b.c");
     assertRefused("both become", BOTH, "--rename", "a=c,b=c");

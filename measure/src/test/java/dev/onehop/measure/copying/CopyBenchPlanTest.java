@@ -38,7 +38,7 @@ class CopyBenchPlanTest {
   }
 
   @Test
-  void withoutAProgramTheOtherToolIsThePlainDriver() {
+  void comparesWithPlainDriverByDefault() {
     assertThat(
             titles(
                 ClusterPair.SHARDED, 1, true, List.of(CopyBenchRun.FULL, CopyBenchRun.INCREMENTAL)))
@@ -50,7 +50,7 @@ class CopyBenchPlanTest {
   }
 
   @Test
-  void everyOtherRoundBeginsWithTheOtherTool() {
+  void startingToolAlternatesByRound() {
     assertThat(titles(ClusterPair.REPLICA_SET, 2, false, List.of(CopyBenchRun.FULL), CopyTool.PCSM))
         .containsExactly(
             "full, replica set, unmeasured: pcsm",
@@ -62,7 +62,7 @@ class CopyBenchPlanTest {
   }
 
   @Test
-  void oneHopTakesTurnsWithEachTool() {
+  void oneHopAlternatesWithEachTool() {
     assertThat(
             titles(
                 ClusterPair.REPLICA_SET,
@@ -79,7 +79,7 @@ class CopyBenchPlanTest {
   }
 
   @Test
-  void aToolIsLeftOutWhereItDoesNotCopy() {
+  void omitsToolForUnsupportedPair() {
     assertThat(
             titles(
                 ClusterPair.SHARDED_TO_REPLICA_SET,
@@ -93,7 +93,7 @@ class CopyBenchPlanTest {
   }
 
   @Test
-  void comparingNeedsNoOtherTool() {
+  void verifyNeedsNoOtherTool() {
     assertThat(titles(ClusterPair.SHARDED, 1, true, List.of(CopyBenchRun.VERIFY)))
         .containsExactly("verify, sharded, round 1: onehop");
   }

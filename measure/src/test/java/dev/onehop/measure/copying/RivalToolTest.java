@@ -40,7 +40,7 @@ class RivalToolTest {
   private CopyEnd destination;
 
   @BeforeEach
-  void ends() {
+  void createEnds() {
     source = end("mongodb://127.0.0.1:1/?replicaSet=from");
     destination = end("mongodb://127.0.0.1:2/?replicaSet=to");
     opened.add(source);
@@ -127,7 +127,7 @@ class RivalToolTest {
   }
 
   @Test
-  void aRefusalIsAFailureWithItsReason() throws Exception {
+  void rejectedRequestFailsWithReason() throws Exception {
     RivalTool rival = start(CopyTool.PCSM);
     answers.put("GET /status", recorded("pcsm-idle.json"));
     rival.launch();
@@ -138,7 +138,7 @@ class RivalToolTest {
   }
 
   @Test
-  void mongosyncIsStartedOnceItIsIdle() throws Exception {
+  void mongosyncStartsOnceIdle() throws Exception {
     RivalTool rival = start(CopyTool.MONGOSYNC);
     answers.put("GET /api/v1/progress", "{\"success\": true, \"progress\": {\"state\": \"IDLE\"}}");
     rival.launch();
@@ -161,7 +161,7 @@ class RivalToolTest {
   }
 
   @Test
-  void mongoShakeGetsItsConfiguration() throws Exception {
+  void mongoShakeReceivesConfiguration() throws Exception {
     RivalTool rival = start(CopyTool.MONGOSHAKE);
     rival.launch();
     assertThat(folder.resolve("collector.conf")).doesNotExist();
@@ -207,7 +207,7 @@ class RivalToolTest {
   }
 
   @Test
-  void aProgramThatEndsIsAFailure() throws Exception {
+  void endedProgramIsFailure() throws Exception {
     Path script = Files.writeString(folder.resolve("ends"), "#!/bin/sh\necho no licence\n");
     assertThat(script.toFile().setExecutable(true)).isTrue();
     Program program = new Program("pcsm", script, folder);

@@ -16,7 +16,7 @@ class WriteRateTest {
   }
 
   @Test
-  void timeBeforeTheFirstAndAfterTheLastDocumentIsNotCounted() {
+  void ignoresTimeBeforeFirstAndAfterLastDocument() {
     Written written =
         WriteRate.of(
             List.of(at(10, 500), at(12, 500), at(13, 1_500), at(16, 10_500), at(20, 10_500)));

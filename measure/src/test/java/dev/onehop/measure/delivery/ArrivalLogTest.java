@@ -15,15 +15,15 @@ class ArrivalLogTest {
   private final ArrivalLog log =
       new ArrivalLog(RUN, false, channel -> channel < 2, (row, event, seen) -> timed.add(row));
 
-  private void comes(int group, long number) {
+  private void receive(int group, long number) {
     log.take(0, SampleEvents.of(new Row(RUN, group, number, 1, 100, 130), 1, 0));
   }
 
   @Test
-  void rowsOfAGroupAreCounted() {
-    comes(1, 0);
-    comes(1, 1);
-    comes(2, 2);
+  void countsRowsOfGroup() {
+    receive(1, 0);
+    receive(1, 1);
+    receive(2, 2);
 
     assertThat(log.rows(1)).isEqualTo(2);
     assertThat(log.rows(2)).isEqualTo(1);
@@ -33,11 +33,11 @@ class ArrivalLogTest {
   }
 
   @Test
-  void signalsHaveComeWhenTheLastOneHas() {
+  void signalsAreCompleteWhenLastArrives() {
     List<Long> both = List.of(Row.signal(0), Row.signal(1));
-    comes(1, Row.signal(1));
+    receive(1, Row.signal(1));
     assertThat(log.signalled(both)).isEmpty();
-    comes(1, Row.signal(0));
+    receive(1, Row.signal(0));
 
     assertThat(log.signalled(both)).isPresent();
     assertThat(log.signalled(both).getAsLong())
@@ -48,11 +48,11 @@ class ArrivalLogTest {
   }
 
   @Test
-  void rowsAndSignalsThatComeAgainAreCountedAndNotTimedAgain() {
-    comes(1, 0);
-    comes(1, 0);
-    comes(1, Row.signal(0));
-    comes(1, Row.signal(0));
+  void countsRepeatedRowsAndSignalsAsDoubled() {
+    receive(1, 0);
+    receive(1, 0);
+    receive(1, Row.signal(0));
+    receive(1, Row.signal(0));
 
     assertThat(log.checker().doubled()).isEqualTo(2);
     assertThat(log.rows(1)).isEqualTo(1);
@@ -61,7 +61,7 @@ class ArrivalLogTest {
   }
 
   @Test
-  void otherRunsAndOtherChannelsAreNotLookedAt() {
+  void ignoresOtherRunsAndChannels() {
     log.take(0, SampleEvents.of(new Row(RUN + 1, 1, 0, 1, 0, 0), 1, 0));
     log.take(2, SampleEvents.of(new Row(RUN, 1, 0, 1, 0, 0), 1, 0));
 
@@ -70,10 +70,10 @@ class ArrivalLogTest {
 
   @Test
   @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void nothingIsTakenAfterTheEnd() {
+  void ignoresRowsAfterClose() {
     log.close();
     log.close();
-    comes(1, 0);
+    receive(1, 0);
 
     assertThat(log.rows()).isZero();
   }

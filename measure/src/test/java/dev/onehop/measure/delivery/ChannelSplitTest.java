@@ -26,7 +26,7 @@ class ChannelSplitTest {
   }
 
   @Test
-  void aChannelHasItsEventsInOrderAndOneAtATime() throws Exception {
+  void channelReceivesItsEventsInOrderOneAtATime() throws Exception {
     List<RawBsonDocument> all = events(4_000);
     Map<Integer, List<RawBsonDocument>> taken = new ConcurrentHashMap<>();
     Map<Integer, AtomicInteger> within = new ConcurrentHashMap<>();
@@ -55,7 +55,7 @@ class ChannelSplitTest {
   }
 
   @Test
-  void eventsWithoutADocumentKeyAreLeftOut() throws Exception {
+  void skipsEventsWithoutDocumentKey() throws Exception {
     AtomicInteger taken = new AtomicInteger();
     ChannelSplit split =
         new ChannelSplit(2, (channel, event) -> taken.incrementAndGet(), failures::add);
@@ -66,7 +66,7 @@ class ChannelSplitTest {
   }
 
   @Test
-  void aConsumerThatFailsIsToldOf() throws Exception {
+  void reportsFailedConsumer() throws Exception {
     ChannelSplit split =
         new ChannelSplit(
             2,

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class FindingsTest {
 
   @Test
-  void oneObjectIsNoObjects() {
+  void titleUsesSingularForOneObject() {
     assertThat(new PropagatePlan.Point(Measurement.LOAD, 1, 1, 200, 1).title())
         .isEqualTo("load, 1 object, 1 client");
   }
@@ -31,7 +31,7 @@ class FindingsTest {
   }
 
   @Test
-  void aReportOfAnotherProcessIsReadAndAdded() throws Exception {
+  void addsReportOfAnotherProcess() throws Exception {
     ObjectMapper json = new ObjectMapper();
     Map<String, Findings> report =
         json.readValue(

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class HashRangesTest {
 
   @Test
-  void hashesOfAllAreSpreadEvenlyOverTheChunks() {
+  void spreadsHashesEvenlyOverChunks() {
     List<Integer> points = HashRanges.splitPoints(4);
     assertThat(points).containsExactly(-1_073_741_824, 0, 1_073_741_824);
     int[] counts = new int[4];
@@ -42,7 +42,7 @@ class HashRangesTest {
   }
 
   @Test
-  void boundsOfChunksAreHashes() {
+  void chunkBoundsAreHashes() {
     assertThat(RowCollection.hash(new BsonDocument("_id", Row.bound(-5)))).isEqualTo(-5);
     assertThat(RowCollection.hash(new BsonDocument("_id", new BsonMinKey())))
         .isEqualTo(Integer.MIN_VALUE);

@@ -13,7 +13,7 @@ class LagsTest {
   @TempDir private Path folder;
 
   @Test
-  void rowsOfTheWindowCount() {
+  void measuresOnlyRowsOfWindow() {
     Lags lags = new Lags();
     lags.setWindow(1_000_000, 2_000_000);
     for (long began : new long[] {999_999, 1_000_000, 1_999_999, 2_000_000}) {
@@ -34,7 +34,7 @@ class LagsTest {
   }
 
   @Test
-  void lagsBelowZeroAreCounted() {
+  void countsNegativeLags() {
     Lags lags = new Lags();
     lags.setWindow(0, 10);
     Row row = SampleEvents.row(1, 0, 1, 5);

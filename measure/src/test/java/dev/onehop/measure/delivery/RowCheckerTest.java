@@ -79,7 +79,7 @@ class RowCheckerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 128})
-  void nothingIsFoundInAStreamThatIsRight(int channels) throws Exception {
+  void correctStreamHasNoFaults(int channels) throws Exception {
     for (boolean total : new boolean[] {false, true}) {
       Verdict verdict = verdict(channels, total, events -> {});
       assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 0));
@@ -88,14 +88,14 @@ class RowCheckerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 8})
-  void aDroppedEventIsLost(int channels) throws Exception {
+  void countsDroppedEventAsLost(int channels) throws Exception {
     Verdict verdict = verdict(channels, false, events -> events.remove(1_234));
     assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 1, 0, 0, 0));
     assertThat(isGood(verdict)).isFalse();
   }
 
   @Test
-  void theLastEventsAreLostIfTheyDoNotCome() throws Exception {
+  void countsMissingLastEventsAsLost() throws Exception {
     Verdict verdict =
         verdict(4, false, events -> events.subList(events.size() - 7, events.size()).clear());
     assertThat(verdict.lost()).isEqualTo(7);
@@ -103,7 +103,7 @@ class RowCheckerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 8})
-  void aDoubledEventIsFound(int channels) throws Exception {
+  void countsDoubledEvent(int channels) throws Exception {
     Verdict near = verdict(channels, false, events -> events.add(1_235, events.get(1_234)));
     assertThat(near).isEqualTo(new Verdict(near.rows(), 0, 1, 0, 0));
     Verdict far = verdict(channels, false, events -> events.add(events.get(7)));
@@ -112,7 +112,7 @@ class RowCheckerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 8})
-  void swappedVersionsOfARowAreOutOfOrder(int channels) throws Exception {
+  void countsSwappedVersionsOfRowAsOutOfOrder(int channels) throws Exception {
     Verdict verdict =
         verdict(
             channels,
@@ -122,7 +122,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void swappedEventsOfTwoRowsAreOutOfOrderWhereAllHaveOneOrder() throws Exception {
+  void swappedRowsAreOutOfOrderOnlyInTotalOrder() throws Exception {
     Consumer<List<RawBsonDocument>> swap =
         events -> Collections.swap(events, place(events, 401, 1), place(events, 402, 1));
 
@@ -131,7 +131,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void aRowThatChangesItsChannelIsOutOfOrder() {
+  void countsRowThatChangesChannelAsOutOfOrder() {
     RowChecker checker = new RowChecker();
     checker.take(0, 77, 1);
     checker.take(1, 77, 2);
@@ -139,7 +139,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void aRowThatWasNeverAcknowledgedIsUnexpected() throws Exception {
+  void countsUnacknowledgedRowAsUnexpected() throws Exception {
     Verdict verdict =
         verdict(
             4,
@@ -149,7 +149,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void rowsOfOtherRunsDoNotCount() throws Exception {
+  void ignoresRowsOfOtherRuns() throws Exception {
     Verdict verdict =
         verdict(
             4,
@@ -160,7 +160,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void twoProcessesSeeAllRowsAndEachItsOwn() throws Exception {
+  void twoProcessesTogetherReceiveAllRowsOnce() throws Exception {
     List<RawBsonDocument> events = events();
     List<RowSet> seen = new ArrayList<>();
     for (int process = 0; process < 2; process++) {
@@ -182,7 +182,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void anyOneFaultIsFound() throws Exception {
+  void findsSingleFaultAtRandomPlace() throws Exception {
     Random random = new Random(16);
     for (int i = 0; i < 20; i++) {
       int at = random.nextInt(ROWS);
@@ -221,7 +221,7 @@ class RowCheckerTest {
   }
 
   @Test
-  void aSnapshotAndWhatFollowsItAreAll() {
+  void snapshotAndLaterEventsAreComplete() {
     // Row 2 was inserted after the snapshot, so only the events have it.
     long[][] events = {{0, 4}, {0, 5}, {2, 1}, {2, 2}};
     long[][] written = {{0, 5}, {1, 1}, {2, 2}};
@@ -231,13 +231,13 @@ class RowCheckerTest {
   }
 
   @Test
-  void aGapBetweenSnapshotAndStreamIsLost() {
+  void countsGapAfterSnapshotAsLost() {
     assertThat(joined(new long[][] {{0, 3}}, new long[][] {{0, 5}}, new long[][] {{0, 5}}).lost())
         .isOne();
   }
 
   @Test
-  void anOverlapOfSnapshotAndStreamIsDoubled() {
+  void countsOverlapWithSnapshotAsDoubled() {
     Verdict verdict =
         joined(new long[][] {{0, 3}}, new long[][] {{0, 3}, {0, 4}}, new long[][] {{0, 4}});
 
@@ -245,14 +245,14 @@ class RowCheckerTest {
   }
 
   @Test
-  void theLastChangesAfterASnapshotAreMissedToo() {
+  void countsMissingChangesAfterSnapshotAsLost() {
     long[][] written = {{0, 4}, {1, 2}};
 
     assertThat(joined(new long[][] {{0, 1}}, new long[][] {{0, 2}}, written).lost()).isEqualTo(4);
   }
 
   @Test
-  void whatASnapshotOrItsStreamGivesTwiceIsDoubled() {
+  void countsRepeatedRowsOfSnapshotAndStream() {
     long[][] twice = {{0, 1}, {0, 1}};
 
     assertThat(joined(twice, new long[][] {{0, 2}, {0, 2}}, new long[][] {{0, 2}}).doubled())

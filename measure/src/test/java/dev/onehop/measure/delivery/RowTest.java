@@ -18,7 +18,7 @@ class RowTest {
 
   @ParameterizedTest
   @ValueSource(ints = {Row.LEAST_BYTES, 200, ConsumeBench.ROW_BYTES, 70_000})
-  void aDocumentHasItsSizeAndComesBack(int bytes) {
+  void writesAndReadsDocumentOfGivenSize(int bytes) {
     RawBsonDocument document = ROW.document(HASH, bytes);
 
     assertThat(document.getByteBuffer().remaining()).isEqualTo(bytes);
@@ -26,7 +26,7 @@ class RowTest {
   }
 
   @Test
-  void hasFourKeyFieldsOfWhichTheFirstIsAHash() {
+  void keyHasFourFieldsAndHashFirst() {
     RawBsonDocument document = ROW.document(HASH, ConsumeBench.ROW_BYTES);
 
     assertThat(ConsumeBench.ROW_BYTES).isEqualTo(220);
@@ -36,7 +36,7 @@ class RowTest {
   }
 
   @Test
-  void isReadFromItsEvent() {
+  void readsRowFromItsEvent() {
     RawBsonDocument event = SampleEvents.of(ROW, 9, 1_700_000_000_004L);
 
     assertThat(Row.ofEvent(event)).isEqualTo(ROW);
@@ -45,7 +45,7 @@ class RowTest {
   }
 
   @Test
-  void isNotReadFromOtherEvents() {
+  void otherEventsHaveNoRow() {
     for (String event :
         new String[] {
           "{operationType: 'drop'}",
@@ -58,7 +58,7 @@ class RowTest {
   }
 
   @Test
-  void aServerThatSendsNoClockHasNoCommitTime() {
+  void eventWithoutWallTimeHasNoCommitTime() {
     BsonDocument event = SampleEvents.of(ROW, 1, 4).decode(new BsonDocumentCodec());
     event.remove("wallTime");
 
@@ -66,7 +66,7 @@ class RowTest {
   }
 
   @Test
-  void signalsAreBelowZero() {
+  void signalsHaveNegativeNumbers() {
     assertThat(Row.signal(0)).isEqualTo(-1);
     assertThat(new Row(1, 1, Row.signal(4), 1, 0, 0).isSignal()).isTrue();
     assertThat(ROW.isSignal()).isFalse();

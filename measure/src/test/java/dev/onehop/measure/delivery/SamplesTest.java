@@ -34,7 +34,7 @@ class SamplesTest {
   }
 
   @Test
-  void logHasTimeOfItsWriting() throws Exception {
+  void logHasTimeOfWriting() throws Exception {
     long before = System.currentTimeMillis() - 1_000;
     Path file = folder.resolve("time.hlog");
     of(5).write(file);
@@ -44,7 +44,7 @@ class SamplesTest {
   }
 
   @Test
-  void aLogHasEverySample() throws Exception {
+  void logHasEverySample() throws Exception {
     Path file = folder.resolve("two.hlog");
     of(5, 0, 700).write(file);
 

@@ -32,7 +32,7 @@ class WindowStatsTest {
   }
 
   @Test
-  void ratesAreThoseOfTheWindow() {
+  void ratesCoverOnlyWindow() {
     WindowStats measured =
         new WindowStats(List.of(report(BEGIN, 20)), BEGIN + 2_100_000, BEGIN + 14_000_000);
 
@@ -45,7 +45,7 @@ class WindowStatsTest {
   }
 
   @Test
-  void severalConsumersAddUp() {
+  void sumsSeveralConsumers() {
     WindowStats measured = WindowStats.drain(List.of(report(BEGIN, 8), report(BEGIN + SECOND, 9)));
 
     assertThat(measured.seconds()).isCloseTo(10, within(1e-9));
@@ -55,7 +55,7 @@ class WindowStatsTest {
   }
 
   @Test
-  void aShortLastWindowIsLeftOutUnlessItIsTheOnlyOne() {
+  void omitsShortLastWindowUnlessOnlyOne() {
     assertThat(new WindowStats(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 5_900_000).windows())
         .hasSize(1);
     assertThat(new WindowStats(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 500_000).windows())
@@ -63,7 +63,7 @@ class WindowStatsTest {
   }
 
   @Test
-  void nothingIsDividedByNothing() {
+  void emptyReportHasZeroRates() {
     ConsumerReport empty = new ConsumerReport(BEGIN, BEGIN, 0, 0, 0, 0, List.of());
     assertThat(WindowStats.drain(List.of(empty)).rowsPerSecond()).isZero();
     assertThat(WindowStats.drain(List.of(empty)).cores()).isZero();

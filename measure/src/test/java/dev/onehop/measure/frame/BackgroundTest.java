@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class BackgroundTest {
 
   @Test
-  void aCloseWaitsForTheWork() throws Exception {
+  void closeWaitsForWork() throws Exception {
     AtomicInteger ended = new AtomicInteger();
     CountDownLatch begun = new CountDownLatch(2);
     Background threads = new Background();
@@ -33,7 +33,7 @@ class BackgroundTest {
   }
 
   @Test
-  void aFailureIsKept() {
+  void checkThrowsFailureOfWork() {
     Background threads = new Background();
     threads.start(
         "work",
@@ -69,7 +69,7 @@ class BackgroundTest {
   }
 
   @Test
-  void anInterruptIsNoFailure() throws Exception {
+  void interruptIsNoFailure() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     Background threads = new Background();
     threads.start("sleeper", () -> Thread.sleep(Long.MAX_VALUE));

@@ -22,13 +22,13 @@ class ProcessorsTest {
 
   @ParameterizedTest
   @CsvSource({"8, 0-1, 2-3 | 4-7", "11, 0-1, 2-3 | 4-10", "16, 0-3, 4-7 | 8-15"})
-  void eachRoleHasItsOwn(int available, String client, String servers) {
+  void eachRoleHasItsOwnProcessors(int available, String client, String servers) {
     assertThat(divide(available, true).client()).isEqualTo(client);
     assertThat(pinned).containsExactly(servers);
   }
 
   @Test
-  void onFewTheyShareAndThatIsSaid() {
+  void fewProcessorsAreSharedAndReported() {
     assertThat(divide(7, true))
         .isEqualTo(
             new Processors(null, "client, routers, mongods and links share all 7 processors"));
@@ -36,7 +36,7 @@ class ProcessorsTest {
   }
 
   @Test
-  void whereServersCannotBePinnedTheyShare() {
+  void rolesShareProcessorsIfPinningFails() {
     assertThat(divide(8, false).client()).isNull();
   }
 }

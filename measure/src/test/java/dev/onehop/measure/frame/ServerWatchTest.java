@@ -21,7 +21,7 @@ class ServerWatchTest {
   }
 
   @Test
-  void operationsBeforeTheWindowDoNotCount() {
+  void ignoresOperationsBeforeWindow() {
     // Before the window, in the warm-up, only server a executes operations: 500 of them.
     Map<String, Double> shares =
         ServerWatch.shares(List.of(at(0, 0, 0), at(1000, 500, 0), at(2000, 510, 30)), 1000, 2000);
@@ -40,13 +40,13 @@ class ServerWatchTest {
   }
 
   @Test
-  void aWindowBeyondTheSamplesTakesTheOutermost() {
+  void windowBeyondSamplesUsesOutermostSamples() {
     assertThat(ServerWatch.shares(List.of(at(1000, 10, 0), at(2000, 20, 0)), 0, 9000))
         .containsEntry("a", 1.0);
   }
 
   @Test
-  void aShardCountsFromItsFirstSample() {
+  void countsShardFromItsFirstSample() {
     // The first sample lacks b: reading b failed, or b was added later. The 1,000 operations before
     // its first sample do not count.
     Map<String, Double> shares =
@@ -60,7 +60,7 @@ class ServerWatchTest {
 
   /** A shard is down for a while, for example in a scenario that ends its primary. */
   @Test
-  void aFailingReadBetweenTheFirstAndTheLastIsLeftOut() throws InterruptedException {
+  void ignoresFailedReadBetweenFirstAndLast() throws InterruptedException {
     CountDownLatch failing = new CountDownLatch(2);
     AtomicLong served = new AtomicLong();
     long from = System.nanoTime();
@@ -83,7 +83,7 @@ class ServerWatchTest {
   }
 
   @Test
-  void aFailureOfTheFirstOrTheLastReadIsThrown() {
+  void throwsFailureOfFirstOrLastRead() {
     TestbedException down = new TestbedException("the shard is down", null);
     assertThatThrownBy(
             () ->
@@ -110,7 +110,7 @@ class ServerWatchTest {
   }
 
   @Test
-  void nothingSeenIsNoShare() {
+  void noOperationsGiveNoShares() {
     assertThat(ServerWatch.shares(List.of(new Sample<>(0, Map.of())), 0, 1)).isEmpty();
     assertThat(ServerWatch.shares(List.of(at(0, 5, 5), at(10, 5, 5)), 0, 10)).isEmpty();
   }

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -86,7 +87,7 @@ class SessionTest {
         Thread.sleep(0); // throws if the thread was interrupted
       }
       log.add(cell.title());
-      return cell.title().toUpperCase(java.util.Locale.ROOT);
+      return cell.title().toUpperCase(Locale.ROOT);
     }
 
     @Override
@@ -119,7 +120,7 @@ class SessionTest {
   }
 
   @Test
-  void allCellsAreMeasuredInTheirOrderAndKeptAfterEach() {
+  void measuresCellsInOrderAndSavesAfterEach() {
     Letters letters = new Letters("none", () -> {});
 
     Session.Outcome<Found> ended = run(letters);
@@ -140,7 +141,7 @@ class SessionTest {
    * corrected.
    */
   @Test
-  void theRemainingTimeIsCorrectedByHowLongTheCellsBeforeTook() {
+  void correctsRemainingTimeByMeasuredCells() {
     PrintStream before = System.err;
     ByteArrayOutputStream shown = new ByteArrayOutputStream();
     System.setErr(new PrintStream(shown, true, StandardCharsets.UTF_8));
@@ -157,7 +158,7 @@ class SessionTest {
   }
 
   @Test
-  void aFailureEndsTheRunAndKeepsTheFinishedCells() {
+  void failureEndsRunAndKeepsFinishedCells() {
     Session.Outcome<Found> ended =
         run(
             new Letters(
@@ -174,7 +175,7 @@ class SessionTest {
   }
 
   @Test
-  void anInterruptedThreadEndsTheRunAndTheResultsAreWritten() {
+  void interruptEndsRunAndWritesResults() {
     Session.Outcome<Found> ended = run(new Letters("b", () -> Thread.currentThread().interrupt()));
 
     assertThat(ended.failure().exitCode()).isEqualTo(Failure.INTERRUPTED);
@@ -185,7 +186,7 @@ class SessionTest {
 
   /** An operation on a dead server never returns, but the run ends. */
   @Test
-  void theEndOfAServerEndsTheRunAndIsItsCause() {
+  void deadServerEndsRunAndIsReported() {
     AtomicReference<Letters> letters = new AtomicReference<>();
     letters.set(
         new Letters(
@@ -208,7 +209,7 @@ class SessionTest {
   }
 
   @Test
-  void aRunThatFailsBeforeItsFirstCellHasNoResults() {
+  void failureBeforeFirstCellLeavesNoResults() {
     Session.Outcome<Found> ended =
         run(
             new Letters(

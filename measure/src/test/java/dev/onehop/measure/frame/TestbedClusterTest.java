@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class TestbedClusterTest {
 
   @Test
-  void ofSeveralSeriesOfRoundTripsTheShortestCounts() {
+  void keepsShortestRoundTrips() {
     Map<String, Duration> measured =
         new HashMap<>(Map.of("near", Duration.ofMillis(3), "far", Duration.ofMillis(70)));
     TestbedCluster.shorten(

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class ResyncBenchTest {
 
   @Test
-  void oneCollectionIsNoCollections() {
+  void titleUsesSingularForOneCollection() {
     assertThat(new ResyncBench.Load(64, 1, 0).title()).isEqualTo("64 MiB, 1 collection, 0 indexes");
     assertThat(new ResyncBench.Load(8, 50, 1).title()).isEqualTo("8 MiB, 50 collections, 1 index");
   }

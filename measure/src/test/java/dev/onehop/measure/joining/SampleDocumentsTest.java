@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class SampleDocumentsTest {
 
   @Test
-  void theSameSeedGivesTheSameAndAnotherOthers() {
+  void seedDeterminesDocuments() {
     SampleDocuments documents = new SampleDocuments(1, 0);
     SampleDocuments same = new SampleDocuments(1, 0);
     RawBsonDocument first = documents.next();
@@ -19,7 +19,7 @@ class SampleDocumentsTest {
   }
 
   @Test
-  void eachHasTheFieldsThatAreIndexedAndNestedOnes() {
+  void documentsHaveIndexedAndNestedFields() {
     RawBsonDocument document = new SampleDocuments(1, 0).next();
     for (int field = 0; field < SampleDocuments.FIELDS; field++) {
       assertThat(document.containsKey("fld" + field)).isTrue();

@@ -12,7 +12,7 @@ class ClosedLoopTest {
       Map.of("va2", 0.6, "or1", 68.0, "ca1", 62.0);
 
   @Test
-  void roundTripsAreWeightedByTheShardsThatServed() {
+  void weightsRoundTripsByShardShares() {
     Map<String, Double> even = Map.of("va2", 1 / 3.0, "or1", 1 / 3.0, "ca1", 1 / 3.0);
     assertThat(ClosedLoop.meanRoundTripMillis(even, ROUND_TRIPS)).isCloseTo(43.533, within(0.001));
     assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 0.5, "va2", 0.5), ROUND_TRIPS))
@@ -20,7 +20,7 @@ class ClosedLoopTest {
   }
 
   @Test
-  void aShardWithoutOperationsNeedsNoRoundTrip() {
+  void shardWithoutOperationsNeedsNoRoundTrip() {
     assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 1.0, "new", 0.0), ROUND_TRIPS))
         .isEqualTo(68.0);
     assertThat(ClosedLoop.meanRoundTripMillis(Map.of("or1", 0.9, "new", 0.1), ROUND_TRIPS))
@@ -29,7 +29,7 @@ class ClosedLoopTest {
   }
 
   @Test
-  void theLimitIsThreadsByRoundTrip() {
+  void limitIsThreadsDividedByRoundTrip() {
     assertThat(ClosedLoop.operationsPerSecond(64, 43.5)).isCloseTo(1471.26, within(0.01));
     assertThat(ClosedLoop.operationsPerSecond(5, 50.0)).isEqualTo(100);
     assertThat(ClosedLoop.operationsPerSecond(64, null)).isNull();

@@ -63,7 +63,7 @@ class CollectedRunTest {
   }
 
   @Test
-  void clientsThatRanElsewhereBecomeOneRun() throws Exception {
+  void mergesClientsIntoOneRun() throws Exception {
     Path out = folder.resolve("out");
     List<Path> parts = parts();
     Collections.reverse(parts); // the order of a shell: client-10 comes before client-2
@@ -81,7 +81,7 @@ class CollectedRunTest {
   }
 
   @Test
-  void clientsOfDifferentRunsAreRefused() throws Exception {
+  void rejectsMissingOrDuplicatedClient() throws Exception {
     List<Path> parts = parts();
     List<Path> twice = List.of(parts.get(0), parts.get(1), parts.get(1));
 
@@ -91,7 +91,7 @@ class CollectedRunTest {
   }
 
   @Test
-  void anArchiveInALogIsFoundAndADamagedOneRefused() throws Exception {
+  void unpacksArchiveInLogAndRejectsDamagedOne() throws Exception {
     String log = "table\n" + ResultsArchive.pack(part(0)) + "more\n";
     Path copy = folder.resolve("copy");
 

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.HdrHistogram.Histogram;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,7 +47,7 @@ class MergedClientsTest {
   }
 
   @Test
-  void percentilesAreThoseOfAllSamplesExactly() throws Exception {
+  void percentilesCoverAllSamplesExactly() throws Exception {
     Histogram all = new Histogram(3);
     List<Path> clients = new ArrayList<>();
     Random random = new Random(3);
@@ -82,12 +83,12 @@ class MergedClientsTest {
     assertThat(meanOfClients).isNotCloseTo((double) all.getValueAtPercentile(99.9), byTenPercent());
   }
 
-  private static org.assertj.core.data.Percentage byTenPercent() {
-    return org.assertj.core.data.Percentage.withPercentage(10);
+  private static Percentage byTenPercent() {
+    return Percentage.withPercentage(10);
   }
 
   @Test
-  void countsAreAddedAndEachClientStandsBeside() throws Exception {
+  void addsCountsAndKeepsEachClient() throws Exception {
     List<Path> clients = List.of(summary(0, 1_000, 300_000_000), summary(1, 2_000, 200_000_000));
     for (Path client : clients) {
       SampleResults.writeLog(HdrLogs.file(client, "READ"), List.of(of(700)));
@@ -111,7 +112,7 @@ class MergedClientsTest {
   }
 
   @Test
-  void aFolderWithoutAClientsResultsIsNamed() throws Exception {
+  void reportsFolderWithoutResults() throws Exception {
     Path client = Files.createDirectories(point.resolve("other"));
     Files.writeString(RunSummary.file(client), "{\"operations\": 5}");
 

@@ -55,7 +55,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void routedModesStandWithAndWithoutPipelining() {
+  void routedModesRunWithAndWithoutPipelining() {
     assertThat(order(plan(true, null, Duration.ofSeconds(5))))
         .hasSize(20)
         .containsSubsequence(
@@ -70,7 +70,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void theOrderIsRandomButTheSameForASeed() {
+  void orderIsRandomButFixedBySeed() {
     PointsPlan plan = plan(true, null, Duration.ofSeconds(5));
 
     assertThat(plan.measurements())
@@ -80,7 +80,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void atARateOfficialClientsHaveBothPoolsAndRoutedOnesStandTwice() {
+  void ratesMeasureBothPoolsAndPipelining() {
     List<Mode> modes = List.of(Mode.LEGACY, Mode.TARGETED_ASYNC, Mode.PIPELINED_ONLY);
     PointsPlan plan =
         PointsPlan.of(Map.of(), 1, 15)
@@ -105,7 +105,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void aLargePoolIsShownWhereverThePoolCaps() {
+  void measuresLargePoolWhereSmallPoolLimits() {
     // With one thread, a pool of 5 is no limit, so a pool of 100 is not measured.
     assertThat(order(plan(false, null, Duration.ofSeconds(5))))
         .contains("legacy 16/100", "async 16/100", "legacy 64/100", "async 64/100")
@@ -113,7 +113,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void defaultPoolsStandBesideThoseThatAreThereAlready() {
+  void addsDefaultPoolsToExistingPoints() {
     PointsPlan plan =
         PointsPlan.of(Map.of(), 1, 15)
             .closedLoops(
@@ -132,20 +132,20 @@ class PointsPlanTest {
   }
 
   @Test
-  void theSeedExperimentsTimeFollowsFromTheClosedLoop() {
+  void estimatesSeedExperimentFromClosedLoop() {
     // A pool of 5 executes 100,000 operations of 43.5 ms, 5 at a time: 870 s, plus the overhead.
     assertThat(estimate(closedLoop(Mode.LEGACY, 5, null)).toSeconds()).isBetween(870L, 880L);
     assertThat(estimate(closedLoop(Mode.ASYNC, 100, null)).toSeconds()).isBetween(67L, 75L);
   }
 
   @Test
-  void pointsBoundInTimeTakeThatTime() {
+  void estimatesTimedPointsByTheirDuration() {
     PointsPlan plan = plan(true, null, Duration.ofSeconds(5));
     assertThat(plan.estimate(43.5)).isBetween(Duration.ofSeconds(20 * 7), Duration.ofSeconds(210));
   }
 
   @Test
-  void roundsGoOverAllPointsInTurn() {
+  void eachRoundMeasuresAllPoints() {
     PointsPlan once = plan(true, null, Duration.ofSeconds(5));
     PointsPlan thrice = fourThreads(List.of(Mode.ASYNC, Mode.TARGETED_ASYNC), 3, Pipelining.OFF);
 
@@ -160,12 +160,12 @@ class PointsPlanTest {
   }
 
   @Test
-  void aPointThatIsMeasuredToAnErrorIsNotExpectedToTakeItsOperations() {
+  void targetErrorShortensEstimate() {
     assertThat(estimate(closedLoop(Mode.LEGACY, 5, 0.02))).isLessThan(Duration.ofSeconds(60));
   }
 
   @Test
-  void bothShowsEveryModeThatCanPipelineTwice() {
+  void bothMeasuresPipeliningModesTwice() {
     assertThat(fourThreads(Mode.all(), 1, Pipelining.BOTH).titles())
         .containsExactly(
             "legacy, 4 threads, 5 connections",
@@ -184,14 +184,14 @@ class PointsPlanTest {
 
   /** The results of a fault name this folder, so that their logs are found. */
   @Test
-  void theFolderOfAFaultHasTheNameOfTheScenario() {
+  void faultFolderNamesScenario() {
     assertThat(frozen(true).all())
         .extracting(PointCell::folder)
         .startsWith("points/legacy-t100-c100-shard-freeze");
   }
 
   @Test
-  void aBriefScenarioHasTheClientsAsTheyAre() {
+  void briefScenarioMeasuresEachClientOnce() {
     assertThat(frozen(false).all()).hasSize(6);
     assertThat(frozen(true).all())
         .extracting(cell -> cell.mode() + "/" + cell.connections())
@@ -200,7 +200,7 @@ class PointsPlanTest {
 
   /** Without pipelining, the mode would be the same client as {@code async}. */
   @Test
-  void theModeForPipeliningAloneIsPipelinedInEveryScenario() {
+  void pipelinedOnlyModeIsPipelinedInEveryScenario() {
     List<Mode> mode = List.of(Mode.PIPELINED_ONLY);
     PointsPlan plan =
         PointsPlan.of(Map.of(), 1, 15)
@@ -213,7 +213,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void aScenarioRunsBeforeThePointsThatAreAddedLaterAndAfterThoseBefore() {
+  void scenariosRunInOrderOfAddition() {
     PointsPlan first =
         frozen(true).defaultPools(List.of(Mode.ASYNC), 50, TWO_SECONDS, Duration.ofSeconds(5));
     PointsPlan last =
@@ -226,7 +226,7 @@ class PointsPlanTest {
   }
 
   @Test
-  void aFleetHasThoseOfFewSocketsFirst() {
+  void fleetMeasuresFewSocketsFirst() {
     PointsPlan plan =
         PointsPlan.of(Map.of(), 1, 15)
             .fleet(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), 50, 500, false, null);

@@ -62,7 +62,7 @@ class ReadingTest {
   }
 
   @Test
-  void whatWasUsedOutsideTheWindowDoesNotCount() {
+  void ignoresProcessorTimeOutsideWindow() {
     List<Sample<Reading>> samples =
         List.of(
             cpu(0, 0, 5, 0, 0),
@@ -78,7 +78,7 @@ class ReadingTest {
   }
 
   @Test
-  void processorTimeThatIsNotKnownIsNull() {
+  void unknownProcessorTimeIsNull() {
     CpuPerOperation cpu =
         Reading.cpuPerOperation(
             List.of(cpu(0, 0, null, null, 0), cpu(SECOND, 100, null, null, 0)),
@@ -88,7 +88,7 @@ class ReadingTest {
   }
 
   @Test
-  void aClientThatHasEndedIsMeasuredUntilThen() {
+  void endedClientIsMeasuredUntilItsEnd() {
     CpuPerOperation cpu =
         Reading.cpuPerOperation(
             List.of(
@@ -100,7 +100,7 @@ class ReadingTest {
   }
 
   @Test
-  void oneSampleTellsNothing() {
+  void singleSampleGivesNoResult() {
     Sample<Reading> one = cpu(SECOND / 2, 1, 1, 1, 1);
     assertThat(Reading.cpuPerOperation(List.of(), run(0, SECOND, 100))).isNull();
     assertThat(Reading.cpuPerOperation(List.of(one), run(0, SECOND, 100))).isNull();
@@ -109,7 +109,7 @@ class ReadingTest {
   }
 
   @Test
-  void onlyTheMeasuredTimeCounts() {
+  void conditionsCoverOnlyMeasuredTime() {
     List<Sample<Reading>> samples =
         List.of(
             machine(0, new ProcStat(0, 0, 0, 90), 1_000.0, 500, 0L),
@@ -125,7 +125,7 @@ class ReadingTest {
   }
 
   @Test
-  void conditionsThatAreNotKnownAreNull() {
+  void unknownConditionsAreNull() {
     Conditions seen =
         Reading.conditions(
             List.of(machine(2, null, null, null, null)), run(SECOND, 5 * SECOND, 100));
@@ -135,7 +135,7 @@ class ReadingTest {
   }
 
   @Test
-  void stealIsTheEighthTimeOfTheFirstLine() {
+  void parsesTimesOfFirstLine() {
     assertThat(
             ProcStat.parse(
                 List.of(
@@ -149,7 +149,7 @@ class ReadingTest {
   }
 
   @Test
-  void aProcessesConnectionsAreCounted() throws IOException {
+  void countsConnectionsOfProcess() throws IOException {
     long self = ProcessHandle.current().pid();
     Integer before = ProcStat.connections(self);
     try (ServerSocket server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 class YcsbChildTest {
 
   @Test
-  void theFileOfErrorsHasTheReasonOfAFailure(@TempDir Path folder) throws Exception {
+  void errorFileHasReasonOfFailure(@TempDir Path folder) throws Exception {
     Path absent = folder.resolve("absent.pem");
     YcsbChild.Task task = new YcsbChild.Task(List.of("run"), folder.resolve("ycsb.out"), absent);
     try (ChildJvm child =

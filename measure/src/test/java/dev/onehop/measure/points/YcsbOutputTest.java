@@ -21,7 +21,7 @@ class YcsbOutputTest {
       """;
 
   @Test
-  void aGoodRunHasNoErrors() {
+  void successfulRunHasNoErrors() {
     YcsbOutput output = YcsbOutput.parse(GOOD);
     assertThat(output.complete()).isTrue();
     assertThat(output.errors()).isZero();
@@ -29,7 +29,7 @@ class YcsbOutputTest {
   }
 
   @Test
-  void failuresAreCountedOnceHoweverTheyAreShown() {
+  void countsEachFailureOnce() {
     YcsbOutput output =
         YcsbOutput.parse(
             GOOD
@@ -47,14 +47,14 @@ class YcsbOutputTest {
   }
 
   @Test
-  void aRunThatBrokeOffIsNotComplete() {
+  void abortedRunIsNotComplete() {
     assertThat(YcsbOutput.parse("").complete()).isFalse();
     assertThat(YcsbOutput.parse("java.lang.NullPointerException\n\tat site.ycsb").complete())
         .isFalse();
   }
 
   @Test
-  void statusLinesTellOperationsAndRate() {
+  void statusLineHasOperationsAndRate() {
     assertThat(
             StatusLine.parse(
                 "2026-11-21 04:14:46:123 3 sec: 341 operations; 113.5 current ops/sec; "
@@ -70,7 +70,7 @@ class YcsbOutputTest {
   }
 
   @Test
-  void statusLinesTellTheSlowestKindAndFailures() {
+  void statusLineHasSlowestKindAndFailures() {
     StatusLine status =
         StatusLine.parse(
                 "3 sec: 341 operations; 113.5 current ops/sec; [READ: Count=57, Max=90000, 90=800,"

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ZoneTrafficTest {
 
   @Test
-  void whatStaysInAZoneDoesNotCrossAndReplicationIsApart() {
+  void countsCrossingTrafficAndSeparatesReplication() {
     Crossed crossed =
         ZoneTraffic.crossed(
             new Traffic(
@@ -33,7 +33,7 @@ class ZoneTrafficTest {
   }
 
   @Test
-  void officialClientsVaryTheLatencyWindowAndRoutedOnesTheZones() {
+  void officialClientsVaryWindowAndRoutedClientsZones() {
     List<PointCell> cells =
         PointsPlan.of(Map.of(), 1, 15)
             .zones(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), List.of("a"), 300, null)

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class AxisTest {
 
   @Test
-  void aLinearAxisHasRoundMarksAndReachesTheHighest() {
+  void linearAxisHasRoundTicksUpToMaximum() {
     Axis axis = Axis.fromZero("ms", 691);
     assertThat(axis.ticks())
         .extracting(Tick::label)
@@ -21,12 +21,12 @@ class AxisTest {
   }
 
   @Test
-  void anAxisOfNothingIsStillAnAxis() {
+  void axisWithoutValuesHasPositiveRange() {
     assertThat(Axis.fromZero("ms", 0).high()).isPositive();
   }
 
   @Test
-  void threadsAreLogarithmicWhenTheySpanMuch() {
+  void wideRangeOfThreadsIsLogarithmic() {
     Axis axis = Axis.counts("threads", List.of(64, 1, 16));
     assertThat(axis.ticks()).extracting(Tick::label).containsExactly("1", "16", "64");
     assertThat(axis.fraction(16) - axis.fraction(1))
@@ -34,14 +34,14 @@ class AxisTest {
   }
 
   @Test
-  void theSeedExperimentsThreadsAreLinear() {
+  void threadsOfSeedExperimentAreLinear() {
     Axis axis = Axis.counts("threads", List.of(10, 25, 50, 75, 100));
     assertThat(axis.fraction(75) - axis.fraction(50))
         .isCloseTo(axis.fraction(100) - axis.fraction(75), within(1e-9));
   }
 
   @Test
-  void eachNineOfPercentilesGetsTheSameRoom() {
+  void eachNineOfPercentilesHasSameWidth() {
     Axis axis = Axis.percentiles(3);
     assertThat(axis.ticks()).extracting(Tick::label).containsExactly("0", "50", "90", "99", "99.9");
     assertThat(axis.fraction(0.9)).isCloseTo(1 / 3.0, within(1e-9));
@@ -49,7 +49,7 @@ class AxisTest {
   }
 
   @Test
-  void aLogarithmicAxisEnclosesItsValues() {
+  void logarithmicAxisIncludesItsValues() {
     Axis axis = Axis.logarithmic("ops/s", 22.5, 1471);
     assertThat(axis.ticks())
         .extracting(Tick::label)

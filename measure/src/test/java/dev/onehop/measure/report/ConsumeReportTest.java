@@ -28,7 +28,7 @@ class ConsumeReportTest {
   private final ConsumeResults results = SampleConsumeResults.all();
 
   @Test
-  void bothSourcesAreInEveryChart() throws Exception {
+  void everyChartShowsBothSources() throws Exception {
     SampleConsumeResults.writeLogs(results, folder);
     String html = Reports.html(results, folder);
 
@@ -51,7 +51,7 @@ class ConsumeReportTest {
   }
 
   @Test
-  void theTableHasEveryPointWithWhatWasFound() {
+  void tableShowsEveryPointWithResults() {
     String table = Reports.table(results);
 
     assertThat(table)
@@ -64,7 +64,7 @@ class ConsumeReportTest {
   }
 
   @Test
-  void faultsAndAnEarlyEndAreShown() {
+  void showsFaultsAndUnfinishedRun() {
     ConsumePoint wrong = faulty(results.points().get(0));
     RunFacts run = results.run();
     ConsumeResults stopped =
@@ -122,7 +122,7 @@ class ConsumeReportTest {
   }
 
   @Test
-  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+  void fileHasRequiredFieldsAndIsReadBack() throws Exception {
     ResultsFile.write(folder, results);
 
     assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
@@ -151,13 +151,13 @@ class ConsumeReportTest {
   }
 
   @Test
-  void aBenchsFileIsNoneOfConsume() {
+  void benchFileIsReadAsBenchResults() {
     ResultsFile.write(folder, SampleResults.us2014());
     assertThat(ResultsFile.readAny(folder)).isInstanceOf(Results.class);
   }
 
   @Test
-  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+  void rendersCorrectlyInBrowser(@TempDir Path profile) throws Exception {
     SampleConsumeResults.writeLogs(results, folder);
     ReportChecks.looksRight(Reports.write(folder, results), profile, "consume", 12);
   }

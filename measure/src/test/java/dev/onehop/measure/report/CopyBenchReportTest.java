@@ -23,7 +23,7 @@ class CopyBenchReportTest {
   private final CopyBenchResults results = SampleCopyBenchResults.all();
 
   @Test
-  void tableAndSentencesSayHowBothWaysCompare() {
+  void tableComparesBothTools() {
     assertThat(Reports.table(results))
         .contains(
             "full, sharded, 1 collection: OneHop is 2.00 times as fast as the plain driver through"
@@ -39,7 +39,7 @@ class CopyBenchReportTest {
 
   /** {@code bench verify} can run without another tool. The results then have only OneHop. */
   @Test
-  void oneToolAloneHasAHeadlineToo() {
+  void singleToolHasHeadline() {
     CopyBenchResults alone =
         new CopyBenchResults(
             results.envelope(),
@@ -52,7 +52,7 @@ class CopyBenchReportTest {
   }
 
   @Test
-  void aCopyThatDiffersIsShown() {
+  void showsCopyThatDiffers() {
     CopyBenchResults wrong = SampleCopyBenchResults.withOneThatDiffers();
     assertThat(wrong.faults()).isEqualTo(1);
     assertThat(Reports.table(wrong)).contains(" NO\n");
@@ -60,7 +60,7 @@ class CopyBenchReportTest {
   }
 
   @Test
-  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+  void fileHasRequiredFieldsAndIsReadBack() throws Exception {
     ResultsFile.write(folder, results);
 
     assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
@@ -87,7 +87,7 @@ class CopyBenchReportTest {
   }
 
   @Test
-  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+  void rendersCorrectlyInBrowser(@TempDir Path profile) throws Exception {
     ReportChecks.looksRight(Reports.write(folder, results), profile, "copy", 3);
   }
 }

@@ -46,7 +46,7 @@ class GoldenResultsTest {
         "copy",
         "resync"
       })
-  void isReadWrittenAndShownAsBefore(String name) throws Exception {
+  void readsWritesAndShowsSameResults(String name) throws Exception {
     Path golden = GOLDEN.resolve(name + ".json");
     Files.copy(golden, folder.resolve(ResultsFile.NAME));
     RunResults results = ResultsFile.readAny(folder);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class LineStyleTest {
 
   @Test
-  void everyModeHasALookOfItsOwn() {
+  void everyModeHasDistinctStyle() {
     List<String> modes =
         List.of(
             "legacy",
@@ -29,7 +29,7 @@ class LineStyleTest {
   }
 
   @Test
-  void anotherPoolIsDashedAndPipeliningThick() {
+  void marksOtherPoolAndPipelining() {
     LineStyle usual = LineStyle.of(new Client("async", 5, false), 5);
     LineStyle other = LineStyle.of(new Client("async", 100, true), 5);
     assertThat(usual.cssClass()).isEqualTo("series c1");

@@ -91,7 +91,7 @@ public class PropagateReportTest {
   }
 
   @Test
-  void listsAreChartsWithAllPaths() {
+  void listsBecomeChartsOfAllPaths() {
     String html = Reports.html(results, folder);
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
@@ -109,7 +109,7 @@ public class PropagateReportTest {
   }
 
   @Test
-  void theTableHasAColumnForEachPath() {
+  void tableHasColumnForEachPath() {
     String table = Reports.table(results);
 
     assertThat(table)
@@ -124,7 +124,7 @@ public class PropagateReportTest {
   }
 
   @Test
-  void faultsAndAnEarlyEndAreShown() {
+  void showsFaultsAndUnfinishedRun() {
     PropagateResults wrong = results(false, 2);
 
     assertThat(wrong.faults()).isEqualTo(18);
@@ -135,7 +135,7 @@ public class PropagateReportTest {
   }
 
   @Test
-  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+  void fileHasRequiredFieldsAndIsReadBack() throws Exception {
     ResultsFile.write(folder, results);
 
     assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
@@ -151,7 +151,7 @@ public class PropagateReportTest {
   }
 
   @Test
-  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+  void rendersCorrectlyInBrowser(@TempDir Path profile) throws Exception {
     ReportChecks.looksRight(Reports.write(folder, results), profile, "propagate", 3);
   }
 }

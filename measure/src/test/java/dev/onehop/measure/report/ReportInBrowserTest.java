@@ -86,12 +86,12 @@ class ReportInBrowserTest {
   }
 
   @Test
-  void tablesPrintWhole() throws Exception {
+  void printsWholeTables() throws Exception {
     ReportChecks.printsWhole(show(1280, false), "bench");
   }
 
   @Test
-  void followsThePreferredColourScheme() throws Exception {
+  void followsPreferredColourScheme() throws Exception {
     String paper = "getComputedStyle(document.body).backgroundColor";
     assertThat(show(1280, true).evaluate(paper).asText())
         .startsWith("rgb")
@@ -99,7 +99,7 @@ class ReportInBrowserTest {
   }
 
   @Test
-  void aTipShowsWhatThePointerIsOn() throws Exception {
+  void pointerShowsTooltip() throws Exception {
     Browser shown = show(1280, false);
     String visibility =
         "getComputedStyle(document.querySelector('svg.wide .spot:last-child .tip')).visibility";

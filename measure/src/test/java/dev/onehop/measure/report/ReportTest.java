@@ -34,7 +34,7 @@ class ReportTest {
 
   /** The version of the servers is unknown if the run uses a user's own mongos. */
   @Test
-  void aServerThatIsNotKnownIsNotShown() {
+  void omitsUnknownServer() {
     Results sample = SampleResults.us2014();
     Envelope known = sample.envelope();
     Results results =
@@ -52,7 +52,7 @@ class ReportTest {
   }
 
   @Test
-  void everyModeHasItsLineInEveryChartByThreads() throws Exception {
+  void everyChartByThreadsShowsEveryMode() throws Exception {
     Results results = SampleResults.us2014();
     List<String> charts = charts(Reports.html(results, folder));
     // Seven charts: throughput, three of reads and three of updates (mean, p95, p99). Each is there
@@ -66,7 +66,7 @@ class ReportTest {
   }
 
   @Test
-  void aScenarioIsShownOverTimeAndInFigures() throws Exception {
+  void showsScenarioInChartsAndTables() throws Exception {
     Results frozen = SampleResults.frozen(SampleResults.us2014());
     String html = Reports.html(frozen, folder);
 
@@ -89,7 +89,7 @@ class ReportTest {
   }
 
   @Test
-  void clientsOfASaturatedMachineAreMarkedInScenariosAndZones() {
+  void marksSaturatedMachineInScenariosAndZones() {
     Results frozen = SampleResults.frozen(SampleResults.us2014());
     // At 300 operations a second, 6,000 us each keep two processors 90 % busy, and 5,000 us 75 %.
     // The machine counts as saturated above 85 %.
@@ -116,7 +116,7 @@ class ReportTest {
   }
 
   @Test
-  void zonesAreATableWithWhatCrosses() {
+  void showsTrafficAcrossZones() {
     Results zones = SampleResults.zones(SampleResults.us2014());
     String sentence =
         "A read of any member took 1,000 bytes across zones with async (defaults), and 20.0 bytes"
@@ -157,7 +157,7 @@ class ReportTest {
   }
 
   @Test
-  void howPointsWereMeasuredHasATable() {
+  void showsTableOfConditions() {
     Results all = SampleResults.us2014();
     Results disturbed =
         new Results(all.envelope(), List.of(SampleResults.disturbed(all.points().get(0))));
@@ -169,7 +169,7 @@ class ReportTest {
   }
 
   @Test
-  void boundThatIsFarAboveAllOthersIsNotDrawn() {
+  void omitsBoundFarAboveValues() {
     Results all = SampleResults.us2014();
     Results pooled =
         new Results(
@@ -182,7 +182,7 @@ class ReportTest {
   }
 
   @Test
-  void percentileCurvesComeFromTheLogs() throws Exception {
+  void drawsPercentileCurvesFromLogs() throws Exception {
     Results results = SampleResults.us2014();
     assertThat(Reports.html(results, folder)).doesNotContain("Percentile curves");
     SampleResults.writeLogs(results, folder);
@@ -193,7 +193,7 @@ class ReportTest {
   }
 
   @Test
-  void isOneFileWithoutScriptsOrANetwork() throws Exception {
+  void isSelfContainedFileWithoutScripts() throws Exception {
     Results results = SampleResults.us2014();
     SampleResults.writeLogs(results, folder);
     String html = Reports.html(results, folder);
@@ -220,7 +220,7 @@ class ReportTest {
   }
 
   @Test
-  void textFromOutsideIsEscaped() {
+  void escapesExternalText() {
     Results sample = SampleResults.us2014();
     TopologyFacts topology = sample.topology();
     Results hostile =
@@ -260,13 +260,13 @@ class ReportTest {
   }
 
   @Test
-  void saysThatTheRoutersAreStandIns() {
+  void namesStandInRouters() {
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains("stand-in, not mongos", "STAND-IN routers");
   }
 
   @Test
-  void namesHostsRoundTripsServersAndHowToReproduce() {
+  void showsHostsRoundTripsServersAndCommand() {
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains("<th scope=\"row\">or1</th><td>or</td><td>router, shard or1</td>")
         .contains("<th scope=\"row\">ca</th><td>62.0</td><td>22.0</td><td>-</td>", "68.2")
@@ -274,7 +274,7 @@ class ReportTest {
   }
 
   @Test
-  void aRunWithoutPointsStillHasAReport() {
+  void runWithoutPointsHasReport() {
     Results sample = SampleResults.us2014();
     Results none =
         new Results(
@@ -284,7 +284,7 @@ class ReportTest {
   }
 
   @Test
-  void opensWithTheBestOfficialConfigurationAndThenTheCappedOne() {
+  void headlineComparesWithBestAndCappedOfficialClients() {
     // At 64 threads, targeted mode reaches 225 ops/s with two pools of 5, one for each shard. The
     // best official client reaches 1,442 with one pool of 100.
     assertThat(Reports.html(SampleResults.us2014(), folder))
@@ -301,7 +301,7 @@ class ReportTest {
   }
 
   @Test
-  void namesTheLimitsOfTheRunBesideWhatItFound() {
+  void summaryShowsLimitsOfRun() {
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .containsSubsequence(
             "<div class=\"summary\">",
@@ -315,7 +315,7 @@ class ReportTest {
   }
 
   @Test
-  void writesBesideTheResults() {
+  void writesReportBesideResults() {
     Results results = SampleResults.us2014();
     ResultsFile.write(folder, results);
     assertThat(Reports.write(folder, results))

@@ -20,7 +20,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void hasARowPerPointByThreadsThenPool() {
+  void hasRowForEachPointInOrder() {
     List<String> lines = lines(SampleResults.us2014());
     assertThat(lines.get(HEADER))
         .startsWith("mode")
@@ -33,7 +33,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void columnsLineUp() {
+  void columnsAreAligned() {
     List<String> lines = lines(SampleResults.us2014());
     int errors = lines.get(HEADER).indexOf("errors") + "errors".length();
     for (String row : lines.subList(HEADER + 1, HEADER + 12)) {
@@ -43,7 +43,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void roundsHaveAColumnWhereThereAreSome() {
+  void showsRoundsColumnOnlyForSeveralRounds() {
     List<String> lines = lines(SampleResults.inRounds(SampleResults.us2014()));
     assertThat(lines.get(HEADER)).contains("ops/s", "rounds", "limit");
     assertThat(lines.get(HEADER + 1)).contains(" 22.5 ", " 20.3-24.8 ", " 23.0 ");
@@ -51,13 +51,13 @@ class ResultsTableTest {
   }
 
   @Test
-  void saysWhichShardIsWhichAndWhatTheRoutersAre() {
+  void namesShardsAndStandInRouters() {
     assertThat(Reports.table(SampleResults.us2014()))
         .contains("STAND-IN routers", "stand-in, not mongos", "the operations (ca1 / or1 / va2)");
   }
 
   @Test
-  void aRealMongosIsNotCalledAStandIn() {
+  void realMongosIsNotCalledStandIn() {
     Results sample = SampleResults.us2014();
     Results real =
         new Results(
@@ -71,7 +71,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void percentNeverRoundsUpToAWholeNotReached() {
+  void percentRoundsToHundredOnlyWhenReached() {
     assertThat(Format.percent(0.9999)).isEqualTo("99.9");
     assertThat(Format.percent(1.0)).isEqualTo("100");
     assertThat(Format.percent(0.0004)).isEqualTo("0.0");
@@ -81,7 +81,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void ratesHaveATableOfTheirOwnWithRatios() {
+  void ratesHaveSeparateTableWithRatios() {
     assertThat(Reports.table(SampleResults.atRates(SampleResults.us2014())))
         .containsPattern("300 +targeted-async \\(pipelined\\) +5 +300 +65\\.\\d")
         .containsPattern("300 +async +5 +300 +9,\\d+")
@@ -89,7 +89,7 @@ class ResultsTableTest {
   }
 
   @Test
-  void aPointThatOthersDisturbedIsMarked() {
+  void marksDisturbedPoint() {
     Results sample = SampleResults.us2014();
     Point point = SampleResults.disturbed(sample.points().get(0));
     Results disturbed = new Results(sample.envelope(), List.of(point, sample.points().get(1)));

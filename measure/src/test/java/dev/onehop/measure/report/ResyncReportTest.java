@@ -20,7 +20,7 @@ class ResyncReportTest {
   private final ResyncResults results = SampleResyncResults.all();
 
   @Test
-  void tableAndSentencesSayWhereTheLinesCross() {
+  void tableShowsWhereLinesCross() {
     assertThat(Reports.table(results))
         .contains(
             "0 indexes, 1 collection, 512 MiB: a copy of files takes 7.00 s, and an initial sync"
@@ -33,7 +33,7 @@ class ResyncReportTest {
   }
 
   @Test
-  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+  void fileHasRequiredFieldsAndIsReadBack() throws Exception {
     ResultsFile.write(folder, results);
 
     assertThat(ResultsFile.readAny(folder)).isEqualTo(results);
@@ -54,7 +54,7 @@ class ResyncReportTest {
   }
 
   @Test
-  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+  void rendersCorrectlyInBrowser(@TempDir Path profile) throws Exception {
     ReportChecks.looksRight(Reports.write(folder, results), profile, "resync", 2);
   }
 }

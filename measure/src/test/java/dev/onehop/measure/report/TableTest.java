@@ -24,7 +24,7 @@ class TableTest {
   }
 
   @Test
-  void nothingIsCutOff() {
+  void textShowsFullValuesAndNotes() {
     assertThat(table().text(new HashSet<>()))
         .isEqualTo(
             """
@@ -39,7 +39,7 @@ class TableTest {
   }
 
   @Test
-  void aColumnWithoutAnyValueIsLeftOutWithAReason() {
+  void omitsEmptyColumnWithReason() {
     assertThat(table().columns()).containsExactly("client", "ops/s");
     assertThat(table().notes())
         .containsExactly(
@@ -48,7 +48,7 @@ class TableTest {
   }
 
   @Test
-  void aMissingValueAmongOthersIsADash() {
+  void missingValueIsDash() {
     List<Row> rows = List.of(new Row("a", null, 1), new Row("b", 2.0, 2));
     Table table = new Columns<>("Rates", rows).of("ops/s", Format::rate, Row::rate).table();
     assertThat(table.rows().get(0).get(0).text()).isEqualTo("-");
@@ -56,7 +56,7 @@ class TableTest {
   }
 
   @Test
-  void theFirstFigureOfALatencyHasItsName() {
+  void firstLatencyColumnHasLatencyName() {
     LatencySummary latency = new LatencySummary(3, 1_500, 1_000, 0, 0, 20_000, 0, 2_000_000);
     Table table =
         new Columns<>("Lag", List.of(latency))
@@ -69,7 +69,7 @@ class TableTest {
   }
 
   @Test
-  void aLegendOfALatencyBelongsToItsFirstFigure() {
+  void latencyLegendBelongsToFirstColumn() {
     LatencySummary latency = new LatencySummary(3, 1_500, 1_000, 0, 0, 20_000, 0, 2_000_000);
     Table table =
         new Columns<>("Lag", List.of(latency))
@@ -80,7 +80,7 @@ class TableTest {
   }
 
   @Test
-  void aTransposedTableHasAColumnForEachItemAndKeepsRowsWithoutValues() {
+  void transposedTableHasColumnPerItemAndKeepsEmptyRows() {
     Table table =
         new Columns<>("Rates", ROWS)
             .text("", Row::name)

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class VerdictTest {
 
   @Test
-  void anIntervalDecidesWhetherSomethingIsFaster() {
+  void intervalDecidesWhetherFaster() {
     assertThat(Verdict.faster(1.7, 1.6, 1.8, "")).isEqualTo("1.70 times as fast as");
     assertThat(Verdict.faster(1.7, 0.9, 2.5, "")).isEqualTo("as fast as");
     assertThat(Verdict.faster(0.7, 0.6, 0.8, "all pass one mongos"))
@@ -16,7 +16,7 @@ class VerdictTest {
   }
 
   @Test
-  void withoutAnIntervalATenthIsNoise() {
+  void withoutIntervalSmallDifferenceIsEqual() {
     assertThat(Verdict.faster(1.08, "")).isEqualTo("as fast as");
     assertThat(Verdict.faster(0.93, "")).isEqualTo("as fast as");
     assertThat(Verdict.faster(1.2, "")).isEqualTo("1.20 times as fast as");

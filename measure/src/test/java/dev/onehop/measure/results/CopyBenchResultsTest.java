@@ -26,7 +26,7 @@ class CopyBenchResultsTest {
   }
 
   @Test
-  void aRoundWithoutItsOtherHalfIsLeftOut() {
+  void omitsRoundWithoutCounterpart() {
     CopyBenchResults results =
         SampleCopyBenchResults.of(
             List.of(
@@ -44,7 +44,7 @@ class CopyBenchResultsTest {
   }
 
   @Test
-  void filesWithTheEarlierNamesOfToolsAreRead(@TempDir Path folder) throws Exception {
+  void readsFilesWithEarlierToolNames(@TempDir Path folder) throws Exception {
     CopyBenchResults results = SampleCopyBenchResults.all();
     ResultsFile.write(folder, results);
     Path file = folder.resolve(ResultsFile.NAME);
@@ -58,7 +58,7 @@ class CopyBenchResultsTest {
   }
 
   @Test
-  void theSpreadOfRoutersIsOfTheirMean() {
+  void routerSpreadIsRelativeToMean() {
     assertThat(
             SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONEHOP, 1, 1, null)
                 .routerSpread())

@@ -37,14 +37,14 @@ class HdrLogsTest {
   }
 
   @Test
-  void anAbsentOrEmptyLogIsNoHistogram() throws Exception {
+  void missingOrEmptyLogHasNoHistogram() throws Exception {
     assertThat(HdrLogs.merged(folder, "SCAN")).isEmpty();
     SampleResults.writeLog(HdrLogs.file(folder, "SCAN"), List.of(new Histogram(3)));
     assertThat(HdrLogs.merged(folder, "SCAN")).isEmpty();
   }
 
   @Test
-  void aDamagedLogIsNamed() throws Exception {
+  void reportsDamagedLog() throws Exception {
     Path file = HdrLogs.file(folder, "READ");
     SampleResults.writeLog(file, List.of(of(1_000, 10)));
     Files.writeString(file, Files.readString(file).replaceAll("HISTF\\w{8}", "HISTF????????"));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class PointTest {
 
   @Test
-  void aPointOfSeveralRoundsIsTheMedianOne() {
+  void pointOfSeveralRoundsIsMedian() {
     Point slow = SampleResults.point("async", 4, 5);
     Point middle = SampleResults.point("async", 5, 5);
     Point fast = SampleResults.point("async", 64, 100);
@@ -23,7 +23,7 @@ class PointTest {
   }
 
   @Test
-  void whatFailedInAnyRoundFailedInThePoint() {
+  void pointHasFailuresOfAllRounds() {
     Point clean = SampleResults.point("async", 4, 5);
     Point failed = SampleResults.failing("async", 64, 5, 3);
 

@@ -2,6 +2,7 @@ package dev.onehop.measure.results;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.onehop.measure.results.Ratio.Claim;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class RatiosTest {
 
   @Test
-  void aRatioThatIsTheSameInEachRoundHasNoWidthHoweverTheRoundsDiffer() {
+  void constantRatioHasIntervalOfZeroWidth() {
     Bootstrap same =
         Bootstrap.ofPairs(
                 List.of(200.0, 20.0, 2_000.0, 50.0, 4.0),
@@ -32,7 +33,7 @@ class RatiosTest {
    * approximate their percentiles.
    */
   @Test
-  void theIntervalIsThatOfAllResamples() {
+  void intervalApproximatesAllResamples() {
     List<Double> ours = List.of(1.0, 1.2, 1.5, 1.1, 2.0);
     List<Double> theirs = List.of(1.0, 1.0, 1.0, 1.0, 1.0);
     List<Double> all = new ArrayList<>();
@@ -53,7 +54,7 @@ class RatiosTest {
   }
 
   @Test
-  void manyRoundsComeNearTheNormalDistribution() {
+  void manyRoundsApproximateNormalDistribution() {
     Random random = new Random(3);
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
@@ -73,7 +74,7 @@ class RatiosTest {
   }
 
   @Test
-  void theSameSeedGivesTheSameInterval() {
+  void sameSeedGivesSameInterval() {
     List<Double> ours = List.of(3.0, 4.0, 5.0);
     List<Double> theirs = List.of(2.0, 2.5, 2.0);
 
@@ -91,7 +92,7 @@ class RatiosTest {
   }
 
   @Test
-  void thePeerIsTheOfficialClientOfTheHighestThroughput() {
+  void peerIsOfficialClientWithHighestThroughput() {
     List<Ratio> ratios =
         Ratios.of(
             List.of(
@@ -107,10 +108,10 @@ class RatiosTest {
     assertThat(ratios)
         .extracting(ratio -> ratio.client().mode(), Ratio::claim)
         .containsExactly(
-            org.assertj.core.groups.Tuple.tuple("legacy", Claim.LOWER),
-            org.assertj.core.groups.Tuple.tuple("targeted-async", Claim.HIGHER),
-            org.assertj.core.groups.Tuple.tuple("direct-async", Claim.NO_DIFFERENCE_SHOWN),
-            org.assertj.core.groups.Tuple.tuple("straight-async", Claim.HIGHER));
+            tuple("legacy", Claim.LOWER),
+            tuple("targeted-async", Claim.HIGHER),
+            tuple("direct-async", Claim.NO_DIFFERENCE_SHOWN),
+            tuple("straight-async", Claim.HIGHER));
   }
 
   @Test
@@ -129,7 +130,7 @@ class RatiosTest {
   }
 
   @Test
-  void atARateTheLowestLatencyIsTheBest() {
+  void peerAtRateHasLowestLatency() {
     Client slow = new Client("legacy", 5, false);
     Client quick = new Client("async", 100, false);
     Client ours = new Client("targeted-async", 5, true);

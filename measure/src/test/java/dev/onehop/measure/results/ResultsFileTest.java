@@ -9,6 +9,7 @@ import dev.onehop.resync.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,7 +18,7 @@ class ResultsFileTest {
   @TempDir private Path folder;
 
   @Test
-  void whatIsWrittenIsReadAgain() {
+  void readsWrittenResults() {
     Results results = SampleResults.us2014();
     ResultsFile.write(folder, results);
     assertThat(ResultsFile.read(folder)).isEqualTo(results);
@@ -25,7 +26,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void hasTheShapeThatOthersRelyOn() throws Exception {
+  void hasRequiredFields() throws Exception {
     JsonNode json = new ObjectMapper().readTree(ResultsFile.toJson(SampleResults.us2014()));
     assertThat(names(json.path("topology"))).contains("name", "client", "regions", "rttMillis");
     assertThat(names(json.path("topology").path("rttMillis"))).contains("configured", "measured");
@@ -56,7 +57,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void anUnknownShareBesideTheOwnerIsNullNotAbsent() throws Exception {
+  void unknownShareIsNullNotAbsent() throws Exception {
     Point point = SampleResults.point("async", 1, 5);
     Point unknown =
         new Point(
@@ -80,7 +81,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void entriesOfScenariosHaveTheShapeThatOthersRelyOn() throws Exception {
+  void scenarioEntriesHaveRequiredFields() throws Exception {
     Results results = SampleResults.frozen(SampleResults.us2014());
     JsonNode json = new ObjectMapper().readTree(ResultsFile.toJson(results));
 
@@ -105,7 +106,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void fieldsOfLaterVersionsAreSkipped() throws Exception {
+  void ignoresFieldsOfLaterVersions() throws Exception {
     ResultsFile.write(folder, SampleResults.us2014());
     Path file = folder.resolve(ResultsFile.NAME);
     Files.writeString(
@@ -114,7 +115,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void aDamagedFileIsNamedWithItsLine() throws Exception {
+  void reportsDamagedFileWithLine() throws Exception {
     Path file = Files.writeString(folder.resolve(ResultsFile.NAME), "{\n \"points\": [}");
     assertThatThrownBy(() -> ResultsFile.read(folder))
         .isInstanceOf(Failure.class)
@@ -123,7 +124,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void anotherJsonFileIsRefused() throws Exception {
+  void rejectsOtherJsonFile() throws Exception {
     Files.writeString(folder.resolve(ResultsFile.NAME), "{}");
     assertThatThrownBy(() -> ResultsFile.read(folder))
         .isInstanceOf(Failure.class)
@@ -133,13 +134,13 @@ class ResultsFileTest {
   }
 
   @Test
-  void aMissingFileIsAUsageError() {
+  void missingFileIsUsageError() {
     assertThatThrownBy(() -> ResultsFile.read(folder))
         .isInstanceOfSatisfying(
             Failure.class, e -> assertThat(e.exitCode()).isEqualTo(Failure.USAGE));
   }
 
   private static List<String> names(JsonNode node) {
-    return List.copyOf(node.properties().stream().map(java.util.Map.Entry::getKey).toList());
+    return List.copyOf(node.properties().stream().map(Map.Entry::getKey).toList());
   }
 }

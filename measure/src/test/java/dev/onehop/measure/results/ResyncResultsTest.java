@@ -13,7 +13,7 @@ class ResyncResultsTest {
   private static final Kind PLAIN = new Kind(0, 1);
 
   @Test
-  void linesTellTheFixedPartFromThatOfEachByte() {
+  void linesSeparateFixedTimeFromTimePerByte() {
     ResyncCell cell = SampleResyncResults.all().cells(ResyncCell.LOGICAL, new Kind(5, 1)).get(0);
     assertThat(cell.fixedSeconds()).isCloseTo(2, within(1e-6));
     assertThat(cell.secondsPerGibibyte()).isCloseTo(40, within(1e-6));
@@ -21,14 +21,14 @@ class ResyncResultsTest {
   }
 
   @Test
-  void linesCrossWhereBothTakeAsLong() {
+  void linesCrossAtEqualTime() {
     // 2 + 16 x = 5 + 4 x
     assertThat(SampleResyncResults.all().crossover(PLAIN))
         .isCloseTo(0.25 * (1 << 30), within(10.0));
   }
 
   @Test
-  void linesThatCrossNowhereOrOnlyBelowZeroHaveNoCrossover() {
+  void linesWithoutPositiveIntersectionHaveNoCrossover() {
     assertThat(crossover(2, 4, 5, 4)).isNull();
     assertThat(crossover(2, 4, 5, 16)).isNull();
     assertThat(crossover(5, 4, 2, 16)).isNotNull();

@@ -24,7 +24,7 @@ class RoundTripCheckTest {
   }
 
   @Test
-  void threePercentOrHalfAMillisecondIsAsConfigured() {
+  void acceptsSmallDeviations() {
     assertThat(RoundTripCheck.violations(SampleResults.topology())).isEmpty();
     assertThat(
             RoundTripCheck.violations(
@@ -34,7 +34,7 @@ class RoundTripCheckTest {
 
   /** A busy machine makes round trips longer. The run then gets a warning, and continues. */
   @Test
-  void aRunOnABusyMachineIsWarnedOf() {
+  void warnsOfBusyMachine() {
     List<String> warnings = new ArrayList<>();
     TopologyFacts busy = measured(Map.of("va1-or1", 73.0, "va1-va2", 4.1));
     RoundTripCheck.require(busy, warnings::add);
@@ -50,7 +50,7 @@ class RoundTripCheckTest {
   }
 
   @Test
-  void distancesThatSayNothingOfTheConfiguredOnesAreRefused() {
+  void rejectsLargeDeviations() {
     for (Map<String, Double> off :
         List.of(
             Map.of("va1-or1", 86.0), // more than a quarter longer
@@ -63,7 +63,7 @@ class RoundTripCheckTest {
   }
 
   @Test
-  void whatIsOffIsNamed() {
+  void namesEachDeviation() {
     assertThat(
             RoundTripCheck.violations(
                 measured(Map.of("va1-or1", 73.0, "va1-va2", 1.2, "va1-ca1", 59.0))))

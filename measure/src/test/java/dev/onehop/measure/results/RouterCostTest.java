@@ -11,7 +11,7 @@ class RouterCostTest {
   private final List<Point> points = SampleResults.us2014().points();
 
   @Test
-  void theFactorIsThatOfTheModesThroughOneRouter() {
+  void factorUsesModesThroughOneRouter() {
     RouterCost cost = RouterCost.of(points);
 
     assertThat(cost.microsPerOperation()).isEqualTo(290);
@@ -23,7 +23,7 @@ class RouterCostTest {
   }
 
   @Test
-  void withoutSuchAPointNothingIsKnown() {
+  void costIsUnknownWithOnlyTargetedModes() {
     RouterCost cost =
         RouterCost.of(
             points.stream().filter(point -> point.client().mode().startsWith("targeted")).toList());

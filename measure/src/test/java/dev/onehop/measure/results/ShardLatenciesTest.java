@@ -60,7 +60,7 @@ class ShardLatenciesTest {
   }
 
   @Test
-  void tellsShardsAndPhasesApart() throws IOException {
+  void separatesShardsAndPhases() throws IOException {
     ShardLatencies latencies = ShardLatencies.read(file(), 10);
 
     Group healthy = latencies.of("a"::equals, 4, 6);
@@ -91,7 +91,7 @@ class ShardLatenciesTest {
    * replies would look fast.
    */
   @Test
-  void whatWasNotAnsweredCountsWithTheTimeItHasWaited() throws IOException {
+  void unansweredOperationsCountWithTheirWait() throws IOException {
     Phase during = ShardLatencies.read(file(), 10).phase("b"::equals, 4, 6);
 
     assertThat(during.unanswered()).isEqualTo(2);
@@ -101,7 +101,7 @@ class ShardLatenciesTest {
   }
 
   @Test
-  void recoveryIsWhenItStaysWell() throws IOException {
+  void recoveryLastsUntilStable() throws IOException {
     // The fault is given as ending at second 4, but it really ends 2 s later.
     Group ill = ShardLatencies.read(file(), 10).of("b"::equals, 3, 4);
 
@@ -110,7 +110,7 @@ class ShardLatenciesTest {
   }
 
   @Test
-  void aDamagedFileIsSaidToBe() throws IOException {
+  void reportsDamagedOrMissingFile() throws IOException {
     Path file =
         Files.writeString(folder.resolve("x.hlog"), "Tag=READ.intended.a,0.0,1.0,1,nothing\n");
 
