@@ -252,7 +252,7 @@ class ResyncRunIT {
         "mongod --storageEngine inMemory");
     assertRefused("--to and --dbpath need the same number", "--to", to);
     assertRefused(
-        "each new member needs a separate --to",
+        " twice",
         "--to",
         to + "," + set.free(),
         "--dbpath",
