@@ -49,11 +49,14 @@ record MigrationVerifier(Program program, CopyEnd source, CopyEnd destination)
       throw api().failed(PROGRESS, progress.path("error").asText());
     }
     JsonNode tasks = progress.path("verificationStatus");
-    boolean done = progress.path("phase").asText().equals("idle") && progress.has("generation");
-    if (done
+    boolean idle = progress.path("phase").asText().equals("idle");
+    if (idle
         && tasks.path("failedTasks").asInt() + tasks.path("metadataMismatchTasks").asInt() > 0) {
       throw Failure.run(program.name() + " found differences: " + tasks);
     }
-    return done && tasks.path("totalTasks").asInt() > 0;
+    // The first generation compares everything. Later ones compare only what was different or has
+    // changed, so they may have no task. Before the first generation, the program is idle, too.
+    return idle
+        && (progress.path("generation").asInt() > 0 || tasks.path("totalTasks").asInt() > 0);
   }
 }
