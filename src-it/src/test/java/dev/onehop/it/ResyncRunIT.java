@@ -251,12 +251,7 @@ class ResyncRunIT {
         "--start",
         "mongod --storageEngine inMemory");
     assertRefused("--to and --dbpath need the same number", "--to", to);
-    assertRefused(
-        " twice",
-        "--to",
-        to + "," + set.free(),
-        "--dbpath",
-        dbpath + "," + dbpath);
+    assertRefused(" twice", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
     assertRefused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
       assertRefused(
