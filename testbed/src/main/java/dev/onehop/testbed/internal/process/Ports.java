@@ -7,10 +7,14 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Checks whether addresses are free, and finds the owners of addresses in use. */
 public final class Ports {
+  private static final int ATTEMPTS = 10;
+  private static final long PAUSE_NANOS = 30_000_000;
+
   private Ports() {}
 
   /**
@@ -20,11 +24,18 @@ public final class Ports {
    *     and, if known, the process that uses it
    */
   public static void requireFree(InetSocketAddress address) {
-    try (ServerSocket probe = new ServerSocket()) {
-      probe.setReuseAddress(true);
-      probe.bind(address);
-    } catch (IOException e) {
-      throw new TestbedException(taken(address, e));
+    for (int attempt = 1; ; attempt++) {
+      try (ServerSocket probe = new ServerSocket()) {
+        probe.setReuseAddress(true);
+        probe.bind(address);
+        return;
+      } catch (IOException e) {
+        // A process that another thread starts has the sockets of this JVM until its program runs.
+        if (attempt == ATTEMPTS) {
+          throw new TestbedException(taken(address, e));
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
     }
   }
 
