@@ -322,7 +322,7 @@ public record Mapping(
         : new RawBsonDocument(changed, CODEC);
   }
 
-  /** The documents to write for documents of the source, without those that are left out. */
+  /** The transformed documents of a collection, without the documents that are not copied. */
   public List<RawBsonDocument> transformed(String namespace, List<RawBsonDocument> documents) {
     return transformation == null
         ? documents

@@ -21,9 +21,7 @@ final class YcsbDocuments {
     return padded(Utils.hash(record));
   }
 
-  /**
-   * Returns the key of a hash. All keys have the same width, so their order is that of the hashes.
-   */
+  /** Returns the key of a hash. All keys have the same width, so they sort as the hashes do. */
   private static BsonString padded(long hash) {
     return new BsonString(String.format(Locale.ROOT, "user%019d", hash));
   }
