@@ -41,7 +41,6 @@ class NamesTest {
           "onehop.clients",
           "onehop.clock",
           "onehop.columns",
-          "onehop.copy.options",
           "onehop.drain",
           "onehop.duration",
           "onehop.error",

@@ -25,13 +25,10 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
    * Turns the optimizing compiler off if there are only a few small copies. This compiler would
    * take processor time from the copies.
    */
-  private static final String QUICK_COMPILER = "-XX:TieredStopAtLevel=1";
+  private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
-  /** The options of {@code bin/onehop copy}. That script sets the property. */
-  private static final List<String> COPY =
-      List.of(
-          System.getProperty("onehop.copy.options", QUICK_COMPILER + " -XX:+UseParallelGC")
-              .split(" "));
+  /** The options of {@code bin/onehop copy}. */
+  private static final List<String> COPY = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC");
 
   /**
    * Starts the process.
@@ -65,7 +62,7 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
     if (tool == CopyTool.ONEHOP && !plan.kinds().contains(CopyBenchRun.VERIFY)) {
       return COPY;
     }
-    return plan.quick() ? List.of(QUICK_COMPILER) : List.of();
+    return plan.quick() ? QUICK_COMPILER : List.of();
   }
 
   /**
