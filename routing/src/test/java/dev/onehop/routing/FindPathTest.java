@@ -53,7 +53,7 @@ import reactor.core.publisher.Mono;
  * when a meter records its time. Classes whose methods have returned by then, such as the parser of
  * the command's head, are on no such stack.
  */
-class WayOfAFindTest {
+class FindPathTest {
   private static final int MAX_CLASSES = 14;
   private static final int MAX_CORE_CLASSES = 5;
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -80,7 +80,7 @@ class WayOfAFindTest {
       }
 
       assertThat(path)
-          .filteredOn(WayOfAFindTest::isInCore)
+          .filteredOn(FindPathTest::isInCore)
           .hasSizeLessThanOrEqualTo(MAX_CORE_CLASSES);
       assertThat(path).filteredOn(name -> !isInCore(name)).hasSizeBetween(8, MAX_CLASSES);
     } finally {
@@ -152,7 +152,7 @@ class WayOfAFindTest {
     boolean ofFind = false;
     for (StackTraceElement frame : new Throwable().getStackTrace()) {
       String name = frame.getClassName();
-      if (name.startsWith("dev.onehop.") && !name.contains(WayOfAFindTest.class.getSimpleName())) {
+      if (name.startsWith("dev.onehop.") && !name.contains(FindPathTest.class.getSimpleName())) {
         classes.add(Stream.of(name.split("\\$", 2)).findFirst().orElseThrow());
       }
       ofFind |= name.endsWith(".InProcessChannel") || name.endsWith(".RequestLoop");

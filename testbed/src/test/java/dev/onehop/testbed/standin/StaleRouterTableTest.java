@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Commands that the router refuses for a sharded collection. The router's table is old: the
  * collection is no longer sharded.
  */
-class ReadsUnderAnOldTableTest {
+class StaleRouterTableTest {
   private final ScriptedCluster cluster =
       new ScriptedCluster(17).routedBy(cluster -> new MongosRouter(cluster, false));
 

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
 /** Differences that an application could notice between a routed client and a plain client. */
-class AsThePlainDriverTest {
+class DriverDifferencesTest {
   @RegisterExtension
   private final CapturedLog twiceReleased = CapturedLog.ofTwiceReleasedSessions();
 
@@ -71,7 +71,7 @@ class AsThePlainDriverTest {
   void listenersReceiveOnlyCommandsOfApplication() {
     Queue<String> expected = new ConcurrentLinkedQueue<>();
     Queue<String> routed = new ConcurrentLinkedQueue<>();
-    cluster.script("m0", AsThePlainDriverTest::changeStream);
+    cluster.script("m0", DriverDifferencesTest::changeStream);
     try (MongoClient plain =
             MongoClients.create(
                 listening(expected)
@@ -169,7 +169,7 @@ class AsThePlainDriverTest {
   @ParameterizedTest
   @ValueSource(strings = {"?replicaSet=s0", ""})
   void replicaSetChoosesSnapshotTime(String options) {
-    cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
+    cluster.script("s0", DriverDifferencesTest::replyWithTimes);
     String uri = "mongodb://" + cluster.address("s0") + "/" + options;
     try (MongoClient plain = MongoClients.create(uri);
         MongoClient client = OneHop.builder(uri).client(MongoClient.class)) {

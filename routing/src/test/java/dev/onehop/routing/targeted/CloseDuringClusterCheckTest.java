@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
 /** Clients that are closed while they read the cluster id of a mongos. */
-class ClosedWhileAskingTest {
+class CloseDuringClusterCheckTest {
   @RegisterExtension
   private final CapturedLog operations = new CapturedLog("org.mongodb.driver.operation");
 
@@ -29,7 +29,7 @@ class ClosedWhileAskingTest {
 
   @Test
   void driverLogsNoError() {
-    cluster.hold("m1", ClosedWhileAskingTest::readsClusterId);
+    cluster.hold("m1", CloseDuringClusterCheckTest::readsClusterId);
     for (int i = 1; i <= 3; i++) {
       int expected = i;
       try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
@@ -40,7 +40,7 @@ class ClosedWhileAskingTest {
             .until(
                 () ->
                     cluster.seen("m1", "find").stream()
-                            .filter(ClosedWhileAskingTest::readsClusterId)
+                            .filter(CloseDuringClusterCheckTest::readsClusterId)
                             .count()
                         == expected);
       }

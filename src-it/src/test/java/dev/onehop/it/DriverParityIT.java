@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Tag;
  */
 @ShardedCluster
 @Tag("full")
-class BesideTheDriverIT {
+class DriverParityIT {
   private static final int PER_SHARD = 100;
   private static final int LOADED_PER_SHARD = 5;
   private static final int SCRIPTS = Integer.getInteger("onehop.it.scripts", 20);
@@ -221,10 +221,10 @@ class BesideTheDriverIT {
       MongoCollection<Document> where = side.collection.withWriteConcern(concern);
       BulkWriteOptions options = new BulkWriteOptions().ordered(ordered);
       if (!inSession) {
-        return BesideTheDriverIT.outcome(() -> where.bulkWrite(models, options));
+        return DriverParityIT.outcome(() -> where.bulkWrite(models, options));
       }
       try (ClientSession session = side.client.startSession()) {
-        return BesideTheDriverIT.outcome(() -> where.bulkWrite(session, models, options));
+        return DriverParityIT.outcome(() -> where.bulkWrite(session, models, options));
       }
     }
 

@@ -23,7 +23,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** A request that overflows the stack of a thread gets a reply. */
-class EveryRequestIsAnsweredTest {
+class StackOverflowReplyTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
   private static final int DEEP = 200_000;

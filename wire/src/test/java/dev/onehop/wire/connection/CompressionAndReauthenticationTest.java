@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Compression, and a repeated authentication that the server requires. */
-class ConnectionsAsTheDriversTest {
+class CompressionAndReauthenticationTest {
   private static final Mechanism PLAIN =
       Mechanism.plain("user", "$external", "secret".toCharArray());
   private static final String REAUTHENTICATION_REQUIRED =
