@@ -17,6 +17,7 @@ import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,15 +28,16 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.client.JobStatusMessage;
 import org.apache.flink.runtime.minicluster.MiniCluster;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.table.api.bridge.java.StreamStatementSet;
-import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.client.SqlClient;
 import org.apache.flink.types.Row;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -49,11 +51,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the statements of docs/cdc.md on a small Flink cluster with three real shards. Documents are
- * inserted, changed and deleted while ranges move and task managers are killed. At the end, the
- * keyed sink has the same documents as the collection.
+ * Runs the statements of docs/cdc.md with Flink's SQL client on a small Flink cluster and three
+ * real shards. Documents are inserted, changed and deleted while ranges move and task managers are
+ * killed. At the end, the keyed sink has the same documents as the collection.
  *
  * <p>With {@code -Donehop.it.flink.seconds=300}, the test writes for five minutes.
  */
@@ -80,6 +83,8 @@ class FlinkSqlIT {
 
       INSERT INTO totals SELECT customer, COUNT(*), SUM(amount) FROM orders GROUP BY customer;
       """;
+
+  @TempDir private Path folder;
 
   private static Testbed testbed;
   private static MongoClient client;
@@ -202,19 +207,59 @@ class FlinkSqlIT {
     return sql + TOTALS;
   }
 
+  /** Submits the statements with Flink's SQL client, as a user does. */
   private JobID submit(String sql) throws Exception {
-    StreamExecutionEnvironment environment = ChangeStreamSourceIT.environment();
-    StreamTableEnvironment tables = StreamTableEnvironment.create(environment);
-    StreamStatementSet inserts = tables.createStatementSet();
-    for (String statement : END.splitAsStream(sql).toList()) {
-      if (statement.startsWith("INSERT")) {
-        inserts.addInsertSql(statement);
-      } else {
-        tables.executeSql(statement);
-      }
+    List<String> statements = END.splitAsStream(sql).toList();
+    String tables = statements("CREATE", statements);
+    String inserts = statements("INSERT", statements);
+    Path script =
+        Files.writeString(
+            folder.resolve("copy.sql"),
+            tables + "EXECUTE STATEMENT SET BEGIN\n" + inserts + "END;\n");
+    URI rest = cluster.getRestAddress().get();
+    Files.writeString(
+        folder.resolve("config.yaml"),
+        """
+        execution.target: remote
+        rest.address: %s
+        rest.port: %d
+        parallelism.default: %d
+        execution.checkpointing.interval: 300ms
+        restart-strategy.type: fixed-delay
+        restart-strategy.fixed-delay.attempts: 100
+        restart-strategy.fixed-delay.delay: 200ms
+        """
+            .formatted(rest.getHost(), rest.getPort(), ChangeStreamSourceIT.TASK_MANAGERS));
+    Path output = folder.resolve("output.txt");
+    ProcessBuilder command =
+        new ProcessBuilder(
+            ProcessHandle.current().info().command().orElseThrow(),
+            "--add-opens=java.base/java.util=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            SqlClient.class.getName(),
+            "-f",
+            script.toString());
+    command.environment().put("FLINK_CONF_DIR", folder.toString());
+    Process process = command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    try {
+      assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
     }
-    inserts.attachAsDataStream();
-    return cluster.submitJob(environment.getStreamGraph().getJobGraph()).get().getJobID();
+    assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+    return cluster.listJobs().get().stream()
+        .map(JobStatusMessage::getJobId)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static String statements(String kind, List<String> all) {
+    return all.stream()
+        .filter(statement -> statement.startsWith(kind))
+        .map(statement -> statement + ";\n")
+        .collect(Collectors.joining());
   }
 
   private void shard(String key, List<BsonValue> bounds) {
