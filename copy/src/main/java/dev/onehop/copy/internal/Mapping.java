@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable. Thread-safe if the transformation is thread-safe.
  *
  * @param included patterns of the collections to copy, each {@code database} or {@code
- *     database.collection}, where {@code *} matches any characters. If the list is empty, all
- *     collections are copied
+ *     database.collection}, where {@code *} matches any characters of the one name. If the list is
+ *     empty, all collections are copied
  * @param excluded patterns of collections that are not copied, even if they are included
  * @param renamed new names, from {@code database} to {@code database}, or from {@code
  *     database.collection} to {@code database.collection}. The new name of a collection has
@@ -279,7 +279,8 @@ public record Mapping(
   }
 
   private static boolean of(String pattern, String namespace) {
-    return fits(pattern, pattern.contains(".") ? namespace : databaseOf(namespace));
+    return fits(databaseOf(pattern), databaseOf(namespace))
+        && (!pattern.contains(".") || fits(collectionOf(pattern), collectionOf(namespace)));
   }
 
   private static boolean fits(String pattern, String name) {

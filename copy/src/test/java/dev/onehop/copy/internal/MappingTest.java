@@ -63,6 +63,16 @@ class MappingTest {
   }
 
   @Test
+  void starInDatabaseMatchesNoDot() {
+    Mapping mapping = of(List.of("x*y.c"), List.of());
+    assertThat(mapping.destination("x.zy.c")).isNull();
+    assertThat(mapping.destination("xzy.c")).isNotNull();
+    assertThat(mapping.concerns("x")).isFalse();
+    assertThat(mapping.concerns("xzy")).isTrue();
+    assertThat(of(List.of("x.*c"), List.of()).destination("x.a.c")).isNotNull();
+  }
+
+  @Test
   void renamesCollectionsAndDatabases() {
     Mapping mapping = renaming(Map.of("shop", "store", "shop.orders", "archive.old"));
     assertThat(mapping.destination("shop.orders")).isEqualTo("archive.old");
