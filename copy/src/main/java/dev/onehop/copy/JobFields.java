@@ -47,10 +47,9 @@ final class JobFields {
             .append("user", user(destination))
             .append("mapping", mapping(settings))
             .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
-            // Two ids of the job that this job replaces. With the old incarnation, this job makes
-            // late writes of the old job's processes fail. With the id of the old plan, it removes
-            // that plan.
-            .append("replaces", old.get("incarnation", BsonNull.VALUE))
+            // With the old incarnations, this job makes late writes of the old jobs' processes
+            // fail. With the id of the old plan, it removes that plan.
+            .append("replaces", replacing(old))
             .append("oldPlan", old.get("plan", BsonNull.VALUE));
     for (String ofRun :
         List.of(
@@ -58,6 +57,33 @@ final class JobFields {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;
+  }
+
+  /**
+   * The incarnations of the jobs that a new job replaces. If the old job has not left its first
+   * phase, it may not have fenced the jobs that it has replaced itself.
+   */
+  private static BsonArray replacing(BsonDocument old) {
+    BsonArray all = new BsonArray();
+    if (new BsonString(CopyPhase.START.name()).equals(old.get("phase"))) {
+      all.addAll(replaced(old.get("replaces")));
+    }
+    if (old.containsKey("incarnation")) {
+      all.add(old.get("incarnation"));
+    }
+    return all;
+  }
+
+  /**
+   * The incarnations of the jobs that a job replaces.
+   *
+   * @param stored the job's field: a list, or one id or null in the jobs of earlier versions
+   */
+  static List<BsonValue> replaced(@Nullable BsonValue stored) {
+    if (stored instanceof BsonArray several) {
+      return several;
+    }
+    return stored instanceof BsonObjectId ? List.of(stored) : List.of();
   }
 
   /** The name of the index that sets the read order; BSON null without such an index. */

@@ -24,6 +24,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 
 /** Runs the phases of a copy, beginning with the current phase of its job. */
 record Phases(
@@ -190,17 +191,17 @@ record Phases(
   }
 
   /**
-   * Prepares a new job: removes the state of the job that it replaces, drops the collections to
+   * Prepares a new job: removes the state of the jobs that it replaces, drops the collections to
    * overwrite, and stores the plan. Returns the next phase.
    */
   private CopyPhase prepare() throws InterruptedException {
-    if (job.get("replaces") instanceof BsonObjectId old) {
-      lanes().shutOut(old);
+    for (BsonValue old : JobFields.replaced(job.get("replaces"))) {
+      lanes().shutOut(old.asObjectId());
       Waits.first(
           Applier.shutOut(
               destination.client(),
               destination.database(ClusterCopy.STATE_DATABASE),
-              Following.name(settings.job(), old)));
+              Following.name(settings.job(), old.asObjectId())));
     }
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();

@@ -17,8 +17,10 @@ import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
 import org.bson.BsonObjectId;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,16 +132,8 @@ class ResumedCopyTest {
     try (ClusterCopy copy = copy().build()) {
       copy.run();
     }
-    List<BsonDocument> fences =
-        destination.seen("update").stream()
-            .filter(update -> update.getString("update").getValue().equals("fences"))
-            .toList();
-    assertThat(fences)
-        .extracting(
-            fence ->
-                Base64.getEncoder()
-                    .encodeToString(fence.getDocument("lsid").getBinary("id").getData()))
-        .contains(FIRST, SECOND);
+    List<BsonDocument> fences = fences();
+    assertThat(fenced()).contains(FIRST, SECOND);
     assertThat(fences)
         .allSatisfy(
             fence -> assertThat(fence.getInt64("txnNumber").getValue()).isGreaterThan(4L << 40));
@@ -151,6 +145,20 @@ class ResumedCopyTest {
                         fences.stream()
                             .map(fence -> fence.getDocument("lsid").get("id"))
                             .toList()));
+  }
+
+  private List<BsonDocument> fences() {
+    return destination.seen("update").stream()
+        .filter(update -> update.getString("update").getValue().equals("fences"))
+        .toList();
+  }
+
+  /** The ids of the sessions that were fenced. */
+  private List<String> fenced() {
+    return fences().stream()
+        .map(fence -> fence.getDocument("lsid").getBinary("id").getData())
+        .map(Base64.getEncoder()::encodeToString)
+        .toList();
   }
 
   @Test
@@ -190,11 +198,19 @@ class ResumedCopyTest {
     BsonDocument late = destination.stored("onehop_copy.collections").get(1);
     late.getDocument("_id").put("plan", series);
     destination.store("onehop_copy.collections", late);
-    destination.script(
-        command ->
-            command.getFirstKey().equals("listDatabases")
-                ? BsonDocument.parse("{ok: 1, databases: []}")
-                : null);
+    destination.script(ResumedCopyTest::empty);
+    overwrite();
+    assertThat(job().get("series")).isEqualTo(BsonNull.VALUE);
+    assertThat(destination.stored("onehop_copy.collections")).isEmpty();
+  }
+
+  private static @Nullable BsonDocument empty(BsonDocument command) {
+    return command.getFirstKey().equals("listDatabases")
+        ? BsonDocument.parse("{ok: 1, databases: []}")
+        : null;
+  }
+
+  private void overwrite() throws InterruptedException {
     source.clusterTime(new BsonTimestamp(1_700_000_000, 1));
     try (ClusterCopy copy =
         ClusterCopy.builder(source.url(), destination.url())
@@ -203,7 +219,22 @@ class ResumedCopyTest {
             .build()) {
       copy.run();
     }
-    assertThat(job().get("series")).isEqualTo(BsonNull.VALUE);
-    assertThat(destination.stored("onehop_copy.collections")).isEmpty();
+  }
+
+  /** The process of the first overwriting job ends before it has fenced the original job. */
+  @Test
+  void fencesAllOverwrittenJobs() throws InterruptedException {
+    destination.script(
+        command ->
+            new BsonString("fences").equals(command.get("update"))
+                ? BsonDocument.parse("{ok: 0, code: 13, errmsg: 'not allowed'}")
+                : empty(command));
+    assertThatThrownBy(this::overwrite).isInstanceOf(CopyException.class);
+    int before = fenced().size();
+    destination.script(ResumedCopyTest::empty);
+    destination.now(120_000);
+
+    overwrite();
+    assertThat(fenced().subList(before, fenced().size())).contains(FIRST, SECOND);
   }
 }
