@@ -141,6 +141,7 @@ final class Side implements AutoCloseable {
 
   @Override
   public void close() {
+    latest.close();
     cluster.close();
   }
 }
