@@ -90,7 +90,7 @@ abstract class CopyingCommand extends Subcommand {
    */
   @Override
   @SuppressWarnings("try") // "unused" and the server are only closed.
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     CopyProgress done;
     Set<String> noted = new HashSet<>();
     try (Interruption unused = Interruption.ofThisThread();
@@ -100,7 +100,7 @@ abstract class CopyingCommand extends Subcommand {
       progress.refresh(() -> show(copy.progress(), noted, progress));
       copy.run();
       done = copy.progress();
-    } catch (InterruptedException | CopyException e) {
+    } catch (CopyException e) {
       throw Interruption.failure(e);
     }
     if (json) {

@@ -119,7 +119,7 @@ final class TopologyUpCommand extends Subcommand {
     } catch (InterruptedException e) {
       child.destroy();
       Files.delete(log);
-      throw Failure.interrupted();
+      throw e;
     }
   }
 

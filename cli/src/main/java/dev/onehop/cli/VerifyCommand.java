@@ -129,7 +129,7 @@ final class VerifyCommand extends Subcommand {
   boolean json;
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     check();
     ClusterVerification verification = verification();
     VerifyReport report = run(verification);
@@ -197,15 +197,13 @@ final class VerifyCommand extends Subcommand {
   }
 
   @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
-  private VerifyReport run(ClusterVerification verification) {
+  private VerifyReport run(ClusterVerification verification) throws InterruptedException {
     long begun = System.nanoTime();
     try (Interruption unused = Interruption.ofThisThread();
         Progress progress = Progress.start()) {
       progress.refresh(
           () -> show(verification.progress(), (System.nanoTime() - begun) / 1e9, progress));
       return verification.run();
-    } catch (InterruptedException e) {
-      throw Interruption.failure(e);
     } catch (UncheckedIOException e) {
       IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);

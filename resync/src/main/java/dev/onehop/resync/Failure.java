@@ -1,7 +1,9 @@
 package dev.onehop.resync;
 
+import com.mongodb.MongoInterruptedException;
 import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -87,16 +89,16 @@ public final class Failure extends RuntimeException {
   }
 
   /**
-   * Turns an exception of a run into a failure. After an InterruptedException, interrupts the
-   * thread again.
+   * Turns an exception of a run into a failure. If an interruption has caused the exception,
+   * interrupts the thread again.
    */
   public static Failure of(Exception failure) {
-    if (failure instanceof Failure known) {
-      return known;
-    }
-    if (failure instanceof InterruptedException) {
+    if (isInterruption(failure)) {
       Thread.currentThread().interrupt();
       return interrupted();
+    }
+    if (failure instanceof Failure known) {
+      return known;
     }
     if (failure instanceof TestbedException && failure.getMessage() != null) {
       // The message keeps all its lines, because the lines after the first are the end of a
@@ -104,6 +106,18 @@ public final class Failure extends RuntimeException {
       return run(failure.getMessage(), failure);
     }
     return run(firstLine(failure), failure);
+  }
+
+  /** Whether an interruption of the thread has caused a failure, also in a driver or a channel. */
+  private static boolean isInterruption(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof InterruptedException
+          || cause instanceof MongoInterruptedException
+          || cause instanceof ClosedByInterruptException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The exit code of this failure. */

@@ -58,6 +58,7 @@ final class ReplicaSetStatus implements AutoCloseable {
 
   private Member findPrimary() {
     String reason = "it has no primary";
+    MongoException cause = null;
     Set<String> hosts = new LinkedHashSet<>(url.hosts());
     hosts.addAll(members.keySet());
     for (String host : hosts) {
@@ -77,9 +78,10 @@ final class ReplicaSetStatus implements AutoCloseable {
         }
       } catch (MongoException e) {
         reason = Failure.firstLine(e);
+        cause = e;
       }
     }
-    throw Failure.run("cannot use the replica set of --url: " + reason);
+    throw Failure.run("cannot use the replica set of --url: " + reason, cause);
   }
 
   /** The set's configuration from its primary. */

@@ -1,7 +1,12 @@
 package dev.onehop.resync;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.mongodb.MongoException;
+import com.mongodb.MongoInterruptedException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FailureTest {
@@ -49,6 +54,32 @@ class FailureTest {
                         + " srvResolutionException=com.mongodb.MongoConfigurationException: Failed"
                         + " looking up SRV record for '_mongodb._tcp.no.invalid'., servers=[]")))
         .doesNotContain("Client view of cluster state");
+  }
+
+  @Test
+  void recognisesInterruptionsOfDriversAndChannels() {
+    for (Exception each :
+        List.of(
+            new InterruptedException(),
+            new MongoInterruptedException("waiting", null),
+            new RuntimeException(new InterruptedException()),
+            Failure.run("the copy failed", new ClosedByInterruptException()))) {
+      assertThat(Failure.of(each).exitCode()).as("%s", each).isEqualTo(Failure.INTERRUPTED);
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    assertThat(Failure.of(new MongoException("no")).exitCode()).isEqualTo(Failure.RUN);
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  @Test
+  void searchForPrimaryCanBeInterrupted() {
+    try (ReplicaSetStatus set = new ReplicaSetStatus(ClusterUrl.open("mongodb://127.0.0.1:1/"))) {
+      Thread.currentThread().interrupt();
+      Failure failure = Failure.of(catchThrowableOfType(RuntimeException.class, set::primary));
+      assertThat(failure.exitCode()).isEqualTo(Failure.INTERRUPTED);
+    } finally {
+      boolean unused = Thread.interrupted();
+    }
   }
 
   @Test
