@@ -9,7 +9,6 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,9 +32,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Documents are read directly from the primaries of the source's shards. Each range is read from
- * its owner, with a shard version. The documents are written through the destination's mongoses.
- * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. The job
+ * <p>The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. The job
  * contains no passwords, and another process can resume it. One process at a time works on a job.
  * If this process does not renew its lease, another process can take the job. Late writes of the
  * first process then have no effect.
@@ -103,24 +100,19 @@ public final class ClusterCopy implements AutoCloseable {
 
   /** Collects the settings of a copy. Not thread-safe. */
   public static final class Builder {
-    private static final int MOST_READERS = 64;
-    private static final int MOST_DOCUMENTS = 100_000;
-    private static final Duration LEAST_LEASE = Duration.ofSeconds(2);
-
     private final String from;
     private final String to;
     private Consumer<MongoClientSettings.Builder> fromSettings = settings -> {};
     private Consumer<MongoClientSettings.Builder> toSettings = settings -> {};
     private String job = "copy";
     private Begin begin = Begin.NEW;
-    private Set<CopyPhase> phases =
-        EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
+    private Set<CopyPhase> phases = Set.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
     private final List<String> included = new ArrayList<>();
     private final List<String> excluded = new ArrayList<>();
     private final Map<String, String> renamed = new HashMap<>();
     private final Map<String, BsonDocument> filters = new HashMap<>();
     private @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation;
-    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
+    private Set<CopyOperation> operations = Set.of(CopyOperation.values());
     private int readersPerShard = 4;
     private int batchSize = 1_000;
     private long rangeBytes = 32L << 20;
@@ -150,10 +142,7 @@ public final class ClusterCopy implements AutoCloseable {
 
     /** Sets the name under which the state is stored; {@code copy} by default. */
     public Builder job(String name) {
-      if (name.isBlank()) {
-        throw new IllegalArgumentException("the name of a job must not be blank");
-      }
-      this.job = name;
+      this.job = CopySettings.jobName(name);
       return this;
     }
 
@@ -169,10 +158,7 @@ public final class ClusterCopy implements AutoCloseable {
      * @throws IllegalArgumentException if the set is empty
      */
     public Builder phases(Set<CopyPhase> wanted) {
-      if (wanted.isEmpty()) {
-        throw new IllegalArgumentException("the set of phases is empty");
-      }
-      this.phases = EnumSet.copyOf(wanted);
+      this.phases = CopySettings.some("phases", wanted);
       return this;
     }
 
@@ -241,16 +227,13 @@ public final class ClusterCopy implements AutoCloseable {
      * @throws IllegalArgumentException if the set is empty
      */
     public Builder operations(Set<CopyOperation> wanted) {
-      if (wanted.isEmpty()) {
-        throw new IllegalArgumentException("the set of operations is empty");
-      }
-      this.operations = EnumSet.copyOf(wanted);
+      this.operations = CopySettings.some("operations", wanted);
       return this;
     }
 
     /** Sets how many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
     public Builder readersPerShard(int readers) {
-      this.readersPerShard = CopySettings.between("readersPerShard", readers, MOST_READERS);
+      this.readersPerShard = CopySettings.between("readersPerShard", readers, 64);
       return this;
     }
 
@@ -259,7 +242,7 @@ public final class ClusterCopy implements AutoCloseable {
      * by default.
      */
     public Builder batchSize(int documents) {
-      this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
+      this.batchSize = CopySettings.between("batchSize", documents, 100_000);
       return this;
     }
 
@@ -268,17 +251,11 @@ public final class ClusterCopy implements AutoCloseable {
      * at a time. After an interruption, the ranges that were being read are read again.
      */
     public Builder rangeBytes(long bytes) {
-      if (bytes < 1) {
-        throw new IllegalArgumentException("rangeBytes must be positive: " + bytes);
-      }
-      this.rangeBytes = bytes;
+      this.rangeBytes = CopySettings.rangeBytes(bytes);
       return this;
     }
 
-    /**
-     * Limits how many documents per second are read from all shards together; by default there is
-     * no limit.
-     */
+    /** Limits the documents read per second from all shards together; by default no limit. */
     public Builder documentsPerSecond(double rate) {
       this.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
       return this;
@@ -296,10 +273,7 @@ public final class ClusterCopy implements AutoCloseable {
      * before it can resume the job.
      */
     public Builder lease(Duration time) {
-      if (time.compareTo(LEAST_LEASE) < 0) {
-        throw new IllegalArgumentException("lease must be 2 seconds at least: " + time);
-      }
-      this.lease = time;
+      this.lease = CopySettings.lease(time);
       return this;
     }
 
@@ -327,16 +301,10 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Makes this copy a copy back. It reverses a finished job with the same name:
-     *
-     * <ul>
-     *   <li>The source of this copy is the finished job's destination. All changes of this source
-     *       since the end of the finished job are applied, until this copy is finished.
-     *   <li>The destination of this copy is the finished job's source. It must not have had writes
-     *       since the end of the finished job. Nothing is dropped.
-     * </ul>
-     *
-     * <p>Collections and names are as in the finished job.
+     * Makes this copy a copy back, which reverses the finished job with the same name. Its source
+     * is the finished job's destination: all changes since the end of the finished job are applied,
+     * until this copy is finished. Its destination is the finished job's source, which must not
+     * have had writes since then. Nothing is dropped. Collections and names are as in that job.
      */
     public Builder reverse() {
       this.reverse = true;
@@ -364,7 +332,7 @@ public final class ClusterCopy implements AutoCloseable {
               toSettings,
               job,
               begin,
-              reverse ? EnumSet.of(CopyPhase.INCREMENTAL) : phases,
+              reverse ? Set.of(CopyPhase.INCREMENTAL) : phases,
               mapping,
               operations,
               readersPerShard,

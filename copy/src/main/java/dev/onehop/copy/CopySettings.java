@@ -31,6 +31,8 @@ record CopySettings(
     boolean reverse,
     boolean ignoreSpace,
     @Nullable ReadOrder order) {
+  private static final Duration LEAST_LEASE = Duration.ofSeconds(2);
+
   CopySettings {
     phases = Set.copyOf(phases);
     operations = Set.copyOf(operations);
@@ -43,7 +45,36 @@ record CopySettings(
     }
   }
 
-  /** Checks that a value is from 1 to a limit, and returns it. */
+  // Each of these methods checks a value, and returns it.
+
+  static String jobName(String name) {
+    if (name.isBlank()) {
+      throw new IllegalArgumentException("the name of a job must not be blank");
+    }
+    return name;
+  }
+
+  static <T> Set<T> some(String what, Set<T> wanted) {
+    if (wanted.isEmpty()) {
+      throw new IllegalArgumentException("the set of " + what + " is empty");
+    }
+    return Set.copyOf(wanted);
+  }
+
+  static long rangeBytes(long bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("rangeBytes must be positive: " + bytes);
+    }
+    return bytes;
+  }
+
+  static Duration lease(Duration time) {
+    if (time.compareTo(LEAST_LEASE) < 0) {
+      throw new IllegalArgumentException("lease must be 2 seconds at least: " + time);
+    }
+    return time;
+  }
+
   static int between(String name, int value, int most) {
     if (value < 1 || value > most) {
       throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
@@ -51,7 +82,6 @@ record CopySettings(
     return value;
   }
 
-  /** Checks that a value is above 0, and returns it. */
   static double positive(String name, double value) {
     if (!(value > 0)) {
       throw new IllegalArgumentException(name + " must be positive: " + value);
