@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,22 +28,14 @@ class LeaseKeepingTest {
   private static final String JOBS = "onehop_copy.jobs";
 
   private final ProgressMeter meter = new ProgressMeter("j", new Counts(), System::nanoTime);
-  private ScriptedReplicaSet server;
-  private ClusterEnd destination;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
   private Job job;
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    destination = server.connect("destination");
     job = new Job(destination, "onehop_copy", "j", LEASE);
     job.create(BsonDocument.parse("{phase: 'FULL'}"));
-  }
-
-  @AfterEach
-  void close() {
-    destination.close();
-    server.close();
   }
 
   private void during(LeaseKeeping.Work work) throws InterruptedException {

@@ -11,8 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** The progress that servers report during a copy. */
@@ -24,26 +23,10 @@ class RunWatchTest {
 
   private final AtomicLong clock = new AtomicLong();
   private final ProgressMeter meter = new ProgressMeter("j", new Counts(), clock::get);
-  private ScriptedReplicaSet from;
-  private ScriptedReplicaSet to;
-  private ClusterEnd source;
-  private ClusterEnd destination;
-
-  @BeforeEach
-  void connect() throws InterruptedException {
-    from = new ScriptedReplicaSet();
-    to = new ScriptedReplicaSet();
-    source = from.connect("source");
-    destination = to.connect("destination");
-  }
-
-  @AfterEach
-  void close() {
-    source.close();
-    destination.close();
-    from.close();
-    to.close();
-  }
+  @AutoClose private final ScriptedReplicaSet from = new ScriptedReplicaSet();
+  @AutoClose private final ScriptedReplicaSet to = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = from.connect("source");
+  @AutoClose private final ClusterEnd destination = to.connect("destination");
 
   private RunWatch watch() {
     RunWatch watch = new RunWatch(source, destination, true, meter);

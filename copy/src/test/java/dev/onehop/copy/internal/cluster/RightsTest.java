@@ -5,28 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.copy.progress.CopyException;
 import java.util.List;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The message about missing privileges. */
 class RightsTest {
-  private ScriptedReplicaSet server;
-  private ClusterEnd end;
-
-  @BeforeEach
-  void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    end = server.connect("source");
-  }
-
-  @AfterEach
-  void close() {
-    end.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd end = server.connect("source");
 
   private void privileges(String... json) {
     server.script(

@@ -82,8 +82,12 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   }
 
   /** Connects to the replica set, as a copy connects to one of its clusters. */
-  public ClusterEnd connect(String role) throws InterruptedException {
-    return ClusterEnd.connect(role, url(), settings -> {}, RoutingMode.NONE, 1);
+  public ClusterEnd connect(String role) {
+    try {
+      return ClusterEnd.connect(role, url(), settings -> {}, RoutingMode.NONE, 1);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Sets the replies to all later commands except {@code hello}. */

@@ -15,6 +15,7 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -23,19 +24,15 @@ import reactor.core.publisher.Mono;
 class CopyWriterTest {
   private static final String THERE = "e.c";
 
-  private ScriptedReplicaSet origin;
-  private ScriptedReplicaSet server;
-  private ClusterEnd source;
-  private ClusterEnd destination;
+  @AutoClose private final ScriptedReplicaSet origin = new ScriptedReplicaSet();
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = origin.connect("source");
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
   private Fence.Lane lane;
   private CopyWriter writer;
 
   @BeforeEach
   void connect() throws InterruptedException {
-    origin = new ScriptedReplicaSet();
-    server = new ScriptedReplicaSet();
-    source = origin.connect("source");
-    destination = server.connect("destination");
     lane =
         new Fence(destination.client(), destination.database("s"), "j", Mono.empty())
             .raise(0, 1)
@@ -46,10 +43,6 @@ class CopyWriterTest {
   @AfterEach
   void close() {
     lane.close();
-    source.close();
-    destination.close();
-    origin.close();
-    server.close();
   }
 
   private static CollectionSpec spec(String options) {

@@ -15,7 +15,7 @@ import org.bson.BsonObjectId;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.types.ObjectId;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,21 +45,13 @@ class PlanTest {
           List.of(),
           null);
 
-  private ScriptedReplicaSet server;
-  private ClusterEnd destination;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
   private Plan plan;
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    destination = server.connect("destination");
     plan = new Plan(destination, STATE, ID);
-  }
-
-  @AfterEach
-  void close() {
-    destination.close();
-    server.close();
   }
 
   /** The plan as another process of the same job uses it. */

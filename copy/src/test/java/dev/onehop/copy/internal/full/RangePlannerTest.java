@@ -7,26 +7,13 @@ import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.List;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** The ranges of the collections of a replica set. */
 class RangePlannerTest {
-  private ScriptedReplicaSet server;
-  private ClusterEnd source;
-
-  @BeforeEach
-  void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    source = server.connect("source");
-  }
-
-  @AfterEach
-  void close() {
-    source.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = server.connect("source");
 
   private void answer(String size, String... sample) {
     server.script(

@@ -22,7 +22,7 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.types.ObjectId;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,8 +35,8 @@ class RangeReaderTest {
 
   private final List<Integer> taken = new ArrayList<>();
   private int begun;
-  private ScriptedReplicaSet server;
-  private ClusterEnd source;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = server.connect("source");
 
   private final RangeReader.Sink sink =
       new RangeReader.Sink() {
@@ -59,18 +59,10 @@ class RangeReaderTest {
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
     for (int id = 0; id < DOCUMENTS; id++) {
       server.store("d.c", "{_id: %d, n: 1}".formatted(id));
     }
-    source = server.connect("source");
     EndCheck.forCopy(source);
-  }
-
-  @AfterEach
-  void close() {
-    source.close();
-    server.close();
   }
 
   private static CopiedCollection collection(String options) {

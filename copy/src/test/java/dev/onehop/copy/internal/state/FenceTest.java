@@ -10,8 +10,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -19,20 +18,8 @@ import reactor.core.publisher.Mono;
 class FenceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  private ScriptedReplicaSet server;
-  private ClusterEnd destination;
-
-  @BeforeEach
-  void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    destination = server.connect("destination");
-  }
-
-  @AfterEach
-  void close() {
-    destination.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
 
   private Fence fence(String name) {
     return new Fence(destination.client(), destination.database("s"), name, Mono.empty());

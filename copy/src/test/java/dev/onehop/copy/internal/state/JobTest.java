@@ -8,7 +8,7 @@ import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,24 +19,16 @@ import org.junit.jupiter.api.Test;
 class JobTest {
   private static final long LEASE = 30_000;
 
-  private ScriptedReplicaSet server;
-  private ClusterEnd destination;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
   private Job first;
   private Job second;
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
     server.now(1_000);
-    destination = server.connect("destination");
     first = job();
     second = job();
-  }
-
-  @AfterEach
-  void close() {
-    destination.close();
-    server.close();
   }
 
   private Job job() {

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,26 +28,18 @@ class DestinationStructureTest {
   };
 
   private final List<String> notes = new ArrayList<>();
-  private ScriptedReplicaSet server;
-  private ClusterEnd destination;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd destination = server.connect("destination");
   private DestinationStructure structure;
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    destination = server.connect("destination");
     EndCheck.forCopy(destination);
     structure =
         new DestinationStructure(
             destination,
             new Mapping(List.of(), List.of("d.not"), Map.of("d", "e"), Map.of(), null),
             notes::add);
-  }
-
-  @AfterEach
-  void close() {
-    destination.close();
-    server.close();
   }
 
   private static BsonDocument json(String json) {

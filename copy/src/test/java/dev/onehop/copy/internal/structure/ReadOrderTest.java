@@ -10,8 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,20 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Which indexes have exactly one entry for each document, in the order of the values. */
 class ReadOrderTest {
   private final List<String> notes = new ArrayList<>();
-  private ScriptedReplicaSet server;
-  private ClusterEnd source;
-
-  @BeforeEach
-  void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    source = server.connect("source");
-  }
-
-  @AfterEach
-  void close() {
-    source.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = server.connect("source");
 
   private static CollectionSpec spec(String name, String options, String... indexes) {
     List<BsonDocument> all = new ArrayList<>();

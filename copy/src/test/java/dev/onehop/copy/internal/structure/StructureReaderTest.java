@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,13 +21,11 @@ class StructureReaderTest {
       "{uuid: {$uuid: '00000000-0000-4000-8000-00000000000%d'}, readOnly: false}";
 
   private final List<String> notes = new ArrayList<>();
-  private ScriptedReplicaSet server;
-  private ClusterEnd source;
+  @AutoClose private final ScriptedReplicaSet server = new ScriptedReplicaSet();
+  @AutoClose private final ClusterEnd source = server.connect("source");
 
   @BeforeEach
   void connect() throws InterruptedException {
-    server = new ScriptedReplicaSet();
-    source = server.connect("source");
     server.script(
         command ->
             switch (command.getFirstKey()) {
@@ -55,12 +53,6 @@ class StructureReaderTest {
                       "{v: 2, key: {_id: 1}, name: 'clustered', clustered: true, unique: true}");
               default -> null;
             });
-  }
-
-  @AfterEach
-  void close() {
-    source.close();
-    server.close();
   }
 
   private List<CollectionSpec> read(Mapping mapping) throws InterruptedException {
