@@ -8,6 +8,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.cluster.ClusterQueries;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.wire.message.ErrorCodes;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,8 @@ record SourceReads(MongoClient source) {
    * Further transient errors: the cluster time of the read is too old, or a server reaches this
    * time too late.
    */
-  private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
+  private static final Set<Integer> PASSING =
+      Set.of(ErrorCodes.MAX_TIME_MS_EXPIRED, 239, SNAPSHOT_UNAVAILABLE);
 
   /**
    * The result of a read.

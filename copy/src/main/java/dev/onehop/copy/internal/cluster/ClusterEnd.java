@@ -46,7 +46,7 @@ public final class ClusterEnd implements AutoCloseable {
 
   // The errors of servers that do not support collectionUUID: InvalidOptions below feature
   // compatibility version 6.0, an unknown field on servers before 6.0.
-  private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
+  private static final Set<Integer> UUID_REFUSED = Set.of(ErrorCodes.INVALID_OPTIONS, 40_415);
   private static final Logger log = LoggerFactory.getLogger(ClusterEnd.class);
 
   private static final Duration TO_BE_READY = Duration.ofSeconds(10);

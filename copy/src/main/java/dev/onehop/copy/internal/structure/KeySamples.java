@@ -32,10 +32,10 @@ import reactor.core.publisher.Mono;
  * Thread-safe.
  */
 public final class KeySamples {
-  // Errors of $sample. 115: $sample of several shards can't be merged without a mongos. 28799: a
-  // random cursor has returned the same documents a hundred times, because the collection is new
-  // and its pages have few documents.
-  private static final Set<Integer> NO_SAMPLE = Set.of(115, 28_799);
+  // Errors of $sample. The first one: $sample of several shards can't be merged without a mongos.
+  // The second one: a random cursor has returned the same documents a hundred times, because the
+  // collection is new and its pages have few documents.
+  private static final Set<Integer> NO_SAMPLE = Set.of(ErrorCodes.COMMAND_NOT_SUPPORTED, 28_799);
 
   private final ClusterEnd source;
 
