@@ -31,18 +31,11 @@ import reactor.core.publisher.Mono;
  * values. The values decide only the bounds of ranges, never which documents are copied.
  * Thread-safe.
  */
-public final class KeySamples {
+public record KeySamples(ClusterEnd source) {
   // Errors of $sample. The first one: $sample of several shards can't be merged without a mongos.
   // The second one: a random cursor has returned the same documents a hundred times, because the
   // collection is new and its pages have few documents.
   private static final Set<Integer> NO_SAMPLE = Set.of(ErrorCodes.COMMAND_NOT_SUPPORTED, 28_799);
-
-  private final ClusterEnd source;
-
-  /** Creates an object that reads from a source. */
-  public KeySamples(ClusterEnd source) {
-    this.source = source;
-  }
 
   /**
    * The size of a collection on a shard. Orphaned documents count.
