@@ -6,12 +6,14 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.FencePlaces.Places;
+import dev.onehop.copy.progress.CopyException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
@@ -23,6 +25,7 @@ import org.bson.BsonValue;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * A fence around the writes of a job: they have no effect once another process owns the job.
@@ -47,6 +50,8 @@ public final class Fence {
 
   /** The bits of a transaction number that count the commands. The bits above them are the term. */
   private static final int NUMBER_BITS = 40;
+
+  private static final long LAST_TERM = (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1;
 
   /**
    * After a pause of this length, a lane checks whether its process still owns the job, because
@@ -99,15 +104,18 @@ public final class Fence {
    *
    * @param number the number of the lane, from 0
    * @param term the term of the owner, below 2^22; greater than the terms of all earlier owners
-   * @return the lane; fails with a {@link dev.onehop.copy.progress.CopyException} if there is a
-   *     later owner
+   * @return the lane; fails with a {@link CopyException} if there is a later owner
    */
   public Mono<Lane> raise(int number, long term) {
+    return raise(number, term, Lane::raise);
+  }
+
+  private Mono<Lane> raise(int number, long term, Function<Lane, Mono<Void>> raised) {
     return Mono.from(destination.startSession())
         .flatMap(
             session -> {
               Lane lane = new Lane(number, term, session);
-              return lane.raise().thenReturn(lane).doOnError(failure -> lane.close());
+              return raised.apply(lane).thenReturn(lane).doOnError(failure -> lane.close());
             });
   }
 
@@ -117,8 +125,10 @@ public final class Fence {
    * @param lanes the number of lanes
    */
   public Mono<Void> close(int lanes) {
+    // An earlier process may have needed several numbers to close a lane. A retry has the next one.
+    Retry next = Retry.indefinitely().filter(CopyException.class::isInstance);
     return Flux.range(0, lanes)
-        .flatMap(number -> raise(number, (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1), AT_ONCE)
+        .flatMap(number -> raise(number, LAST_TERM, lane -> lane.raise().retryWhen(next)), AT_ONCE)
         .doOnNext(Lane::close)
         .then();
   }
@@ -156,8 +166,8 @@ public final class Fence {
      * @param inDatabase the database of the command
      * @param command the command without a write concern; the lane adds {@code majority}. Each
      *     statement concerns one document
-     * @return the reply, which may have errors of statements; fails with a {@link
-     *     dev.onehop.copy.progress.CopyException} if another process owns the job
+     * @return the reply, which may have errors of statements; fails with a {@link CopyException} if
+     *     another process owns the job
      */
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
       return afterPause()
@@ -170,8 +180,8 @@ public final class Fence {
      * Raises the lane on all shards again, to check that this process still owns the job. Call it
      * before an operation that can't run in a lane.
      *
-     * @return completes if this process owns the job; fails with a {@link
-     *     dev.onehop.copy.progress.CopyException} if another process owns it
+     * @return completes if this process owns the job; fails with a {@link CopyException} if another
+     *     process owns it
      */
     public Mono<Void> raise() {
       return places

@@ -61,6 +61,15 @@ class FenceTest {
     assertThat(server.stored("d.c")).isEmpty();
   }
 
+  /** An earlier process has closed the fence in two attempts, because a document had moved. */
+  @Test
+  void closesFenceAgain() {
+    Fence.Lane closed = lane((1L << 23) - 1);
+    closed.raise().block(TIMEOUT);
+    fence("j").close(1).block(TIMEOUT);
+    closed.close();
+  }
+
   /**
    * A later version of the program must use the same session ids as an earlier version. Otherwise
    * it can't make late writes of the earlier version fail.
