@@ -10,7 +10,6 @@ import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.shard.RoutedCluster;
-import dev.onehop.streams.internal.shard.ShardOfCluster;
 import dev.onehop.streams.internal.shard.StreamCommand;
 import dev.onehop.streams.internal.token.Tokens;
 import java.time.Duration;
@@ -51,15 +50,19 @@ public final class ShardParts implements AutoCloseable {
   ShardParts(StreamSettings settings) {
     this.settings = settings;
     this.servers = ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
-    this.cluster = cluster(settings.command(), settings.start());
+    this.cluster = cluster(settings.command(), settings.start(), null, () -> {});
   }
 
-  private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
+  private RoutedCluster cluster(
+      StreamCommand command,
+      @Nullable Checkpoint start,
+      RoutedCluster.@Nullable Part part,
+      Runnable release) {
     // No heartbeats are sent. They are useful only while events wait for an idle shard. Because the
     // framework orders the events, this object does not see whether events wait. It would have to
     // send heartbeats all the time, and they would fill the oplogs.
     return new RoutedCluster(
-        servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
+        servers, command, settings.source(), Order.TOTAL, start, part, false, release);
   }
 
   /**
@@ -142,9 +145,10 @@ public final class ShardParts implements AutoCloseable {
             PROGRESS,
             merge.bufferPerShard(),
             false);
-    RoutedCluster ranged = cluster(parts == 1 ? settings.command() : ranged(part, parts), null);
+    StreamCommand command = parts == 1 ? settings.command() : ranged(part, parts);
+    RoutedCluster.Part only = new RoutedCluster.Part(shard, after);
     return new MergedStream(
-        () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.observation());
+        () -> cluster(command, null, only, use()), often, settings.observation());
   }
 
   private StreamCommand ranged(int part, int parts) {

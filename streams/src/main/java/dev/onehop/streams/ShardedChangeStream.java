@@ -118,6 +118,7 @@ public final class ShardedChangeStream {
         settings.source(),
         settings.merge().order(),
         start,
+        null,
         true,
         servers::close);
   }

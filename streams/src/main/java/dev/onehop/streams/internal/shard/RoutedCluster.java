@@ -4,6 +4,7 @@ import dev.onehop.shards.ClusterServers;
 import dev.onehop.shards.cluster.Privileges;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.Cluster;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The servers of a stream: all shards of a cluster, a replica set, or mongoses. */
+/** The servers of a stream: all shards of a cluster, one of them, a replica set, or mongoses. */
 public final class RoutedCluster implements Cluster {
   private static final Logger log = LoggerFactory.getLogger(RoutedCluster.class);
 
@@ -48,6 +49,7 @@ public final class RoutedCluster implements Cluster {
   private final StreamCommand command;
   private final Source source;
   private final @Nullable Checkpoint start;
+  private final @Nullable Part part;
   private final boolean lookups;
   private final Runnable release;
   private final PlacementReader placements;
@@ -56,7 +58,29 @@ public final class RoutedCluster implements Cluster {
   private volatile @Nullable ReplicaSet configServers;
 
   /**
+   * One shard of a cluster as the only shard of a stream: its events are emitted without waiting
+   * for other shards. The caller has to order the events of several shards, and has to notice new
+   * shards. While the shard is idle, its clock is advanced to the cluster time.
+   *
+   * @param shard the shard's id
+   * @param after the position after which the shard's stream starts
+   */
+  public record Part(String shard, Checkpoint after) {
+    private Opening of(Opening whole) {
+      if (whole.shards().contains(shard)) {
+        return new Opening(Set.of(shard), null, after, true);
+      }
+      // The shard was removed while it was not read. Its events after the position can no longer be
+      // read.
+      Placement placement = whole.placement();
+      BsonTimestamp from = Tokens.clusterTime(after.token(shard));
+      throw new HistoryLostException(shard, from, placement == null ? from : placement.through());
+    }
+  }
+
+  /**
    * @param start the position to start at; null for the current position
+   * @param part the shard to read; null for all shards
    * @param heartbeats whether idle servers get heartbeats
    * @param release called when this object no longer needs the servers
    */
@@ -66,12 +90,14 @@ public final class RoutedCluster implements Cluster {
       Source source,
       Order order,
       @Nullable Checkpoint start,
+      @Nullable Part part,
       boolean heartbeats,
       Runnable release) {
     this.servers = servers;
     this.command = command;
     this.source = source;
     this.start = start;
+    this.part = part;
     this.lookups = command.looksUp() && source == Source.SHARDS;
     this.release = release;
     this.placements = new PlacementReader(servers.config(), servers.clock(), command, order);
@@ -102,6 +128,7 @@ public final class RoutedCluster implements Cluster {
                                   ? ofShards(mongos)
                                   : alone(mongos)));
             })
+        .map(opening -> part == null ? opening : part.of(opening))
         .onErrorMap(Failures::of);
   }
 
@@ -284,15 +311,6 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public ShardStream stream(String shard) {
-    return stream(shard, null);
-  }
-
-  /** The stream of a shard whose clock is advanced to the cluster time while the shard is idle. */
-  ShardStream following(String shard) {
-    return stream(shard, shard.equals(ALONE) ? null : placement(false).onErrorComplete().then());
-  }
-
-  private ShardStream stream(String shard, @Nullable Mono<Void> whenIdle) {
     boolean alone = shard.equals(ALONE);
     ReplicaSet replicaSet = alone ? servers.seeds() : servers.directory().known(shard);
     if (replicaSet == null) {
@@ -305,7 +323,7 @@ public final class RoutedCluster implements Cluster {
         heartbeats,
         completed ? command.beforeLookups() : command,
         completed ? new Lookups(servers, command) : null,
-        whenIdle);
+        part == null || alone ? null : placement(false).onErrorComplete().then());
   }
 
   @Override
