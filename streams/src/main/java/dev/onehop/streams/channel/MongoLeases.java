@@ -2,7 +2,10 @@ package dev.onehop.streams.channel;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.exists;
+import static com.mongodb.client.model.Filters.expr;
 import static com.mongodb.client.model.Filters.lt;
+import static com.mongodb.client.model.Filters.or;
 import static dev.onehop.core.bson.Expressions.literal;
 import static dev.onehop.core.bson.Expressions.operator;
 
@@ -22,16 +25,15 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
+import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.conversions.Bson;
-import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -43,6 +45,9 @@ import reactor.core.publisher.Mono;
 final class MongoLeases implements LeaseStore {
   private static final String REMOVED = "removed";
   private static final BsonString NOW = new BsonString("$$NOW");
+  private static final BsonDocument EXPIRED = operator("$lte", new BsonString("$until"), NOW);
+  private static final BsonDocument IN_ORDER =
+      BsonDocument.parse("{$sort: {channel: 1, joined: 1, member: 1}}");
   private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
 
@@ -95,20 +100,17 @@ final class MongoLeases implements LeaseStore {
 
   /** Removes the documents of members that have ended without {@link #leave}. */
   private Mono<Void> removeMembers() {
-    Bson late =
-        id().append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
-            .append("$expr", operator("$lte", new BsonString("$until"), NOW));
+    Bson late = and(id(), exists("member"), expr(EXPIRED));
     return Mono.from(collection.deleteMany(late)).then();
   }
 
   private Mono<Void> begin(Checkpoint start) {
-    Bson begun =
-        Updates.combine(
-            Updates.setOnInsert("group", group),
-            Updates.setOnInsert("made", new ObjectId()),
-            Updates.setOnInsert("channels", channels),
-            Updates.setOnInsert("start", start.toDocument()));
-    return unlessThere(Mono.from(collection.updateOne(eq(id()), begun, UPSERT)));
+    BsonDocument begun =
+        id().append("made", new BsonObjectId())
+            .append("channels", new BsonInt32(channels))
+            .append("start", start.toDocument());
+    return unlessThere(
+        Mono.from(collection.updateOne(eq(id()), Updates.setOnInsert(begun), UPSERT)));
   }
 
   private Mono<Void> addChannels(BsonDocument start) {
@@ -120,8 +122,7 @@ final class MongoLeases implements LeaseStore {
               .append("term", new BsonInt64(0))
               .append("renewal", new BsonInt64(0))
               .append("place", start);
-      inserts.add(
-          new UpdateOneModel<>(eq(id(channel)), new BsonDocument("$setOnInsert", free), UPSERT));
+      inserts.add(new UpdateOneModel<>(eq(id(channel)), Updates.setOnInsert(free), UPSERT));
     }
     return unlessThere(Mono.from(collection.bulkWrite(inserts, UNORDERED)));
   }
@@ -169,13 +170,14 @@ final class MongoLeases implements LeaseStore {
     List<Bson> pipeline =
         List.of(
             new BsonDocument("$match", id()),
-            set(new BsonDocument("expired", operator("$lte", new BsonString("$until"), NOW))));
+            set(new BsonDocument("expired", EXPIRED)),
+            IN_ORDER);
     return Flux.from(collection.aggregate(pipeline)).collectList().map(MongoLeases::view);
   }
 
   private static View view(List<BsonDocument> documents) {
     List<Lease> leases = new ArrayList<>();
-    List<BsonDocument> members = new ArrayList<>();
+    List<String> members = new ArrayList<>();
     String group = null;
     boolean ended = false;
     for (BsonDocument each : documents) {
@@ -183,22 +185,14 @@ final class MongoLeases implements LeaseStore {
         leases.add(lease(each));
       } else if (each.containsKey("member")) {
         if (!each.getBoolean("expired").getValue()) {
-          members.add(each);
+          members.add(each.getString("member").getValue());
         }
       } else if (!each.containsKey(REMOVED)) {
         group = made(each);
         ended = each.containsKey("ended");
       }
     }
-    leases.sort(Comparator.comparingInt(Lease::channel));
-    members.sort(
-        Comparator.comparing((BsonDocument member) -> member.getDateTime("joined").getValue())
-            .thenComparing(MongoLeases::name));
-    return new View(group, leases, members.stream().map(MongoLeases::name).toList(), ended);
-  }
-
-  private static String name(BsonDocument member) {
-    return member.getString("member").getValue();
+    return new View(group, leases, members, ended);
   }
 
   private static Lease lease(BsonDocument document) {
@@ -219,14 +213,7 @@ final class MongoLeases implements LeaseStore {
   @Override
   public Mono<Lease> take(int channel, String member) {
     Bson free =
-        new BsonDocument("_id", id(channel))
-            .append(
-                "$expr",
-                operator(
-                    "$or",
-                    operator("$eq", new BsonString("$owner"), BsonNull.VALUE),
-                    operator("$eq", new BsonString("$owner"), literal(new BsonString(member))),
-                    operator("$lte", new BsonString("$until"), NOW)));
+        and(eq(id(channel)), or(eq("owner", null), eq("owner", member), expr(EXPIRED)));
     BsonDocument taken =
         new BsonDocument("owner", literal(new BsonString(member)))
             .append("term", operator("$add", new BsonString("$term"), new BsonInt64(1)))
