@@ -137,14 +137,7 @@ public final class ShardParts implements AutoCloseable {
     MergeSettings merge = settings.merge();
     Duration await = merge.maxAwaitTime();
     MergeSettings often =
-        new MergeSettings(
-            merge.order(),
-            merge.historyLost(),
-            await.compareTo(PROGRESS) < 0 ? await : PROGRESS,
-            merge.heartbeatInterval(),
-            PROGRESS,
-            merge.bufferPerShard(),
-            false);
+        merge.ungrouped(await.compareTo(PROGRESS) < 0 ? await : PROGRESS, PROGRESS);
     StreamCommand command = parts == 1 ? settings.command() : ranged(part, parts);
     RoutedCluster.Part only = new RoutedCluster.Part(shard, after);
     return new MergedStream(

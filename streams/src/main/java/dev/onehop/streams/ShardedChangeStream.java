@@ -124,7 +124,10 @@ public final class ShardedChangeStream {
   }
 
   private Flux<StreamEvent.Change> changes() {
-    return Documents.of(merged(settings.start(), settings.merge().ungrouped()));
+    MergeSettings merge = settings.merge();
+    return Documents.of(
+        merged(
+            settings.start(), merge.ungrouped(merge.maxAwaitTime(), merge.progressInterval())));
   }
 
   private Flux<StreamEvent> merged(@Nullable Checkpoint start, MergeSettings merge) {

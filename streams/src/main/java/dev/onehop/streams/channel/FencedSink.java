@@ -199,7 +199,9 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Writes events of a channel and updates the channel's document, in one transaction.
+   * Writes events of a channel and updates the channel's document, in one transaction. Every error
+   * of the application's code is a signal of the result. Reactor would throw some of these errors
+   * on a thread where nothing handles them.
    *
    * @param events the events in order; may be empty
    * @param state the update of the channel's document
@@ -210,7 +212,11 @@ public final class FencedSink implements ChannelSink {
       return Mono.error(new FencedException(channel, term));
     }
     List<WriteModel<BsonDocument>> models = new ArrayList<>();
-    events.forEach(event -> models.addAll(writes.apply(event)));
+    try {
+      events.forEach(event -> models.addAll(writes.apply(event)));
+    } catch (RuntimeException | Error thrown) {
+      return Mono.error(thrown);
+    }
     return Mono.defer(() -> attempt(tenure, models.isEmpty() ? List.of() : List.of(models), state))
         .onErrorResume(
             FencedSink::hasToBeAlone,

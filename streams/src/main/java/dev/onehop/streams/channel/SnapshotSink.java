@@ -195,7 +195,7 @@ final class SnapshotSink implements ChannelSink {
   private Mono<Void> write(Lane lane, List<StreamEvent.Change> events, Bson state) {
     return lane.fenced
         ? Mono.empty()
-        : Mono.defer(() -> written(lane, events, state))
+        : Mono.defer(() -> sink.write(lane.channel, lane.term, events, state))
             .onErrorResume(
                 FencedException.class,
                 fenced -> {
@@ -203,18 +203,6 @@ final class SnapshotSink implements ChannelSink {
                   lane.filled.tryEmitError(fenced);
                   return Mono.empty();
                 });
-  }
-
-  /**
-   * Writes events and returns every error of the application's code as a signal. Reactor would
-   * throw some of these errors on a thread where nothing handles them.
-   */
-  private Mono<Void> written(Lane lane, List<StreamEvent.Change> events, Bson state) {
-    try {
-      return sink.write(lane.channel, lane.term, events, state);
-    } catch (RuntimeException | Error thrown) {
-      return Mono.error(thrown);
-    }
   }
 
   @Override

@@ -26,15 +26,9 @@ public record MergeSettings(
     long bufferPerShard,
     boolean groupTransactions) {
 
-  /** The same settings, but without grouped transactions. */
-  public MergeSettings ungrouped() {
+  /** The same settings with other times, and without grouped transactions. */
+  public MergeSettings ungrouped(Duration await, Duration progress) {
     return new MergeSettings(
-        order,
-        historyLost,
-        maxAwaitTime,
-        heartbeatInterval,
-        progressInterval,
-        bufferPerShard,
-        /* groupTransactions= */ false);
+        order, historyLost, await, heartbeatInterval, progress, bufferPerShard, false);
   }
 }
