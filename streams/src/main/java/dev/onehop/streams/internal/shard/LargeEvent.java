@@ -31,17 +31,17 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
   private Mono<RawBsonDocument> narrow(Place place) {
     return stream
         .opened(() -> command.narrow(place))
-        .map(ServerStream::batch)
-        .flatMap(
-            first ->
-                first.events().isEmpty()
-                    ? stream.more(NARROW).map(ServerStream::batch)
-                    : Mono.just(first))
-        .flatMap(
-            batch ->
-                batch.events().isEmpty()
-                    ? Mono.error(Failures.cursorNotFound("no event was found"))
-                    : Mono.just(batch.events().get(0)));
+        .flatMap(first -> first.events().isEmpty() ? more() : Mono.just(first))
+        .map(batch -> batch.events().get(0));
+  }
+
+  /** The next batch, which has at least one event or fragment. */
+  private Mono<Batch> more() {
+    return stream
+        .more(NARROW)
+        .filter(batch -> !batch.events().isEmpty())
+        .switchIfEmpty(
+            Mono.error(() -> Failures.cursorNotFound("no event or fragment was found")));
   }
 
   /**
@@ -52,7 +52,7 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
     Fragments fragments = new Fragments();
     return stream
         .opened(() -> command.split(place))
-        .flatMap(reply -> collect(ServerStream.batch(reply), fragments))
+        .flatMap(batch -> collect(batch, fragments))
         .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(
             event ->
@@ -71,14 +71,7 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
     }
     // If a fragment is missing, the event is read again from its first fragment, because a stream
     // cannot start after a fragment.
-    return stream
-        .more(NARROW)
-        .map(ServerStream::batch)
-        .flatMap(
-            more ->
-                more.events().isEmpty()
-                    ? Mono.error(Failures.cursorNotFound("no fragment was found"))
-                    : collect(more, into));
+    return more().flatMap(more -> collect(more, into));
   }
 
   private static boolean isRefused(Throwable failure) {

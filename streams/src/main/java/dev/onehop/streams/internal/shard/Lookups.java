@@ -78,15 +78,14 @@ record Lookups(ClusterServers servers, StreamCommand command) {
     return Mono.defer(
         () -> {
           BsonDocument namespace = event.getDocument("ns");
-          BsonDocument readConcern =
-              new BsonDocument("level", new BsonString("majority"))
-                  .append("afterClusterTime", event.getTimestamp("clusterTime"));
           BsonDocument find =
               new BsonDocument("find", namespace.getString("coll"))
                   .append("filter", KeyAfterUpdate.filter(event))
                   .append("limit", new BsonInt32(1))
                   .append("singleBatch", BsonBoolean.TRUE)
-                  .append("readConcern", readConcern);
+                  .append(
+                      "readConcern",
+                      StreamCommand.majorityAfter(event.getTimestamp("clusterTime")));
           servers.clock().gossip(find);
           return servers
               .seeds()

@@ -94,9 +94,7 @@ final class PlacementReader {
   private Mono<Placement> read(BsonTimestamp time) {
     BsonDocument command = new BsonDocument();
     command.putAll(aggregate);
-    command.append(
-        "readConcern",
-        new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+    command.append("readConcern", StreamCommand.majorityAfter(time));
     return config
         .run("config", command)
         .flatMap(

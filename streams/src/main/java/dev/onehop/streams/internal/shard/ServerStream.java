@@ -69,7 +69,7 @@ final class ServerStream implements ShardStream {
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
     return check(place)
-        .then(completed(opened(() -> command.open(place, most)).map(ServerStream::batch)))
+        .then(completed(opened(() -> command.open(place, most))))
         .onErrorMap(Failures::of)
         .doOnNext(batch -> idle = batch.events().isEmpty());
   }
@@ -82,7 +82,7 @@ final class ServerStream implements ShardStream {
     Lookups after = lookups;
     return after == null || checked
         ? Mono.empty()
-        : opened(() -> after.command().check(place)).doOnNext(reply -> checked = true).then();
+        : opened(() -> after.command().check(place)).doOnNext(batch -> checked = true).then();
   }
 
   /** The batch with looked-up documents. */
@@ -93,9 +93,10 @@ final class ServerStream implements ShardStream {
 
   /**
    * Opens a cursor and then closes the previous cursor. In this order, the opening does not wait
-   * for the server of the previous cursor, which may be unreachable or frozen. Returns the reply.
+   * for the server of the previous cursor, which may be unreachable or frozen. Returns the first
+   * batch.
    */
-  Mono<BsonDocument> opened(Supplier<BsonDocument> command) {
+  Mono<Batch> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
         () -> {
           BsonDocument aggregate = command.get();
@@ -106,12 +107,12 @@ final class ServerStream implements ShardStream {
           // is closed, or close() waits for this opening.
           opening = end.asMono();
           return closed
-              ? Mono.<BsonDocument>error(Failures.cursorNotFound("the cursor is closed"))
+              ? Mono.<Batch>error(Failures.cursorNotFound("the cursor is closed"))
               : servers
                   .send(message)
                   .flatMap(Answer::orFailure)
                   .doOnNext(answer -> replaceCursor(message, answer))
-                  .map(Answer::document)
+                  .map(answer -> batch(answer.document()))
                   .doFinally(signal -> end.tryEmitEmpty());
         });
   }
@@ -130,7 +131,7 @@ final class ServerStream implements ShardStream {
   }
 
   /** The batch of a reply. */
-  static Batch batch(BsonDocument reply) {
+  private static Batch batch(BsonDocument reply) {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
     return new Batch(
         CursorReplies.documents(reply),
@@ -141,24 +142,24 @@ final class ServerStream implements ShardStream {
   @Override
   public Mono<Batch> next(Duration wait) {
     Mono<Batch> next =
-        completed(more(wait).map(ServerStream::batch))
+        completed(more(wait))
             .onErrorMap(Failures::of)
             .doOnNext(batch -> idle = batch.events().isEmpty());
     return idle && whenIdle != null ? whenIdle.then(advance()).then(next) : next;
   }
 
-  /** The next reply of the cursor. */
-  Mono<BsonDocument> more(Duration wait) {
+  /** The next batch of the cursor. */
+  Mono<Batch> more(Duration wait) {
     return Mono.defer(
             () -> {
               ShardCursor open = cursor;
               return open == null
                   ? Mono.error(Failures.cursorNotFound("the cursor is closed"))
-                  : open.awaitNext(wait, most);
+                  : open.awaitNext(wait, most).map(ServerStream::batch);
             })
         .doOnNext(
-            reply -> {
-              if (CursorReplies.id(reply) == 0) {
+            batch -> {
+              if (batch.ended()) {
                 cursor = null;
               }
             });
@@ -218,10 +219,7 @@ final class ServerStream implements ShardStream {
                   new BsonDocument("find", new BsonString(command.readable()))
                       .append("filter", NOTHING)
                       .append("limit", new BsonInt32(1))
-                      .append(
-                          "readConcern",
-                          new BsonDocument("level", new BsonString("majority"))
-                              .append("afterClusterTime", now));
+                      .append("readConcern", StreamCommand.majorityAfter(now));
               clock.gossip(read);
               return servers.run(command.database(), read);
             })

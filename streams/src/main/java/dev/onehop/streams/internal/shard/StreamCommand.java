@@ -182,6 +182,11 @@ public record StreamCommand(
         .append("$db", new BsonString(database));
   }
 
+  /** The read concern of a majority read at this cluster time or a later one. */
+  static BsonDocument majorityAfter(BsonTimestamp time) {
+    return new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time);
+  }
+
   /** A collection that the user of the stream may read; it need not exist. */
   String readable() {
     return collection == null ? "onehop.clock" : collection;
