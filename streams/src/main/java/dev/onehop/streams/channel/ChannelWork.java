@@ -34,8 +34,6 @@ final class ChannelWork implements ChannelFeed.Receiver {
   private long reportedNanos = System.nanoTime();
   private boolean ended;
 
-  private record Channel(int number, ChannelQueue queue) {}
-
   ChannelWork(ChangeChannels settings, ChannelProcessor processor, MonoSink<Void> sink) {
     this.settings = settings;
     this.processor = processor;
@@ -47,7 +45,7 @@ final class ChannelWork implements ChannelFeed.Receiver {
             this, settings.unacknowledged, from -> settings.events, settings.meter::now);
     this.channels = new Channel[settings.channels];
     for (int i = 0; i < channels.length; i++) {
-      channels[i] = new Channel(i, new ChannelQueue());
+      channels[i] = new Channel(i);
     }
   }
 
@@ -80,10 +78,10 @@ final class ChannelWork implements ChannelFeed.Receiver {
         barrier = number == Channels.ALL ? next : null;
         Channel channel = channels[Math.max(0, number)];
         // A channel with waiting events is started already.
-        if (channel.queue().isEmpty()) {
+        if (channel.isEmpty()) {
           fed.add(channel);
         }
-        channel.queue().add(next);
+        channel.add(next);
       }
       unfinished.add(next);
       feed.poll();
@@ -93,15 +91,8 @@ final class ChannelWork implements ChannelFeed.Receiver {
   }
 
   private void start(Channel channel) {
-    channel
-        .queue()
-        .start(
-            this,
-            threads,
-            settings.batch,
-            () -> !ended,
-            entries -> process(channel, entries),
-            () -> {});
+    channel.start(
+        this, threads, settings.batch, () -> !ended, entries -> process(channel, entries), () -> {});
   }
 
   private void process(Channel channel, List<Entry> entries) {
@@ -133,7 +124,7 @@ final class ChannelWork implements ChannelFeed.Receiver {
           if (entries.get(0) == barrier) {
             barrier = null;
           }
-          channel.queue().setBusy(false);
+          channel.setBusy(false);
           start(channel);
           arrived();
         });

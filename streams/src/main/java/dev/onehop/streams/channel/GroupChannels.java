@@ -86,7 +86,7 @@ final class GroupChannels {
    * Removes a channel that belongs to another member, once no batch of the channel is in progress.
    */
   void removeLost(OwnedChannel channel) {
-    if (channel.isLost() && !channel.queue().isBusy()) {
+    if (channel.isLost() && !channel.isBusy()) {
       owned[channel.number()] = null;
     }
   }
@@ -122,7 +122,7 @@ final class GroupChannels {
 
   /** The channels to release that have no work in progress. */
   List<Hold> left() {
-    return all(each -> each.isLeaving() && !each.queue().isBusy()).stream()
+    return all(each -> each.isLeaving() && !each.isBusy()).stream()
         .map(each -> each.hold(feed.position(), null))
         .toList();
   }

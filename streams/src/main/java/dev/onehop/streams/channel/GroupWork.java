@@ -254,15 +254,13 @@ final class GroupWork implements ChannelFeed.Receiver {
   // --- The writes.
 
   private void start(OwnedChannel channel) {
-    channel
-        .queue()
-        .start(
-            this,
-            threads,
-            batch,
-            () -> channel.isHeld() && channel.isFed() && !channels.isStopped(),
-            entries -> write(channel, entries),
-            () -> channels.removeLost(channel));
+    channel.start(
+        this,
+        threads,
+        batch,
+        () -> channel.isHeld() && channel.isFed() && !channels.isStopped(),
+        entries -> write(channel, entries),
+        () -> channels.removeLost(channel));
   }
 
   private void write(OwnedChannel channel, List<Entry> entries) {
@@ -309,7 +307,7 @@ final class GroupWork implements ChannelFeed.Receiver {
       // The channel is stopped while it is still busy. Otherwise its failed batch would count as
       // written.
       stop(channel);
-      channel.queue().setBusy(false);
+      channel.setBusy(false);
       channel.leave();
       entries.forEach(feed::freed);
       channels.removeLost(channel);

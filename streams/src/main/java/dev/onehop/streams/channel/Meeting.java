@@ -89,7 +89,7 @@ final class Meeting {
       }
       passing = true;
       if (first != null && step == Barrier.Step.WRITE) {
-        first.queue().setBusy(true);
+        first.setBusy(true);
         waits.setFloor(first.floor());
         scheduler.schedule(() -> write(first, waits));
         return;

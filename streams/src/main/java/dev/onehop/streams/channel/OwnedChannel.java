@@ -12,10 +12,8 @@ import org.jspecify.annotations.Nullable;
  * the member's current stream started, the channel had received all events up to the floor. So it
  * accepts only events after the floor. The caller holds the lock of this object's owner.
  */
-final class OwnedChannel {
-  private final int number;
+final class OwnedChannel extends Channel {
   private final long term;
-  private final ChannelQueue queue = new ChannelQueue();
   private Checkpoint floor;
   private Done done;
   private State state = State.OPENING;
@@ -46,29 +44,17 @@ final class OwnedChannel {
 
   /** Creates a channel whose term the sink has not started yet. */
   OwnedChannel(Lease lease, long untilNanos) {
-    this.number = lease.channel();
+    super(lease.channel());
     this.term = lease.term();
     this.floor = lease.place();
     this.done = new Done(floor, floor);
     this.ended = lease.isAtEnd();
     this.untilNanos = untilNanos;
-    queue.setBusy(true);
-  }
-
-  int number() {
-    return number;
+    setBusy(true);
   }
 
   long term() {
     return term;
-  }
-
-  ChannelQueue queue() {
-    return queue;
-  }
-
-  boolean isIdle() {
-    return queue.isIdle();
   }
 
   /** Whether the channel receives events of the current stream. */
@@ -105,7 +91,7 @@ final class OwnedChannel {
 
   /** Called when the sink has started the term and has returned the channel's position. */
   void opened(Checkpoint place) {
-    queue.setBusy(false);
+    setBusy(false);
     state = state == State.OPENING ? State.OPEN : state;
     floor = place;
     done = new Done(place, place);
@@ -135,7 +121,7 @@ final class OwnedChannel {
 
   /** The state of the channel for the store. */
   Hold hold(Checkpoint position, @Nullable String barrier) {
-    return new Hold(number, term, place(position), ended ? LeaseStore.END : barrier);
+    return new Hold(number(), term, place(position), ended ? LeaseStore.END : barrier);
   }
 
   /** Called when the channel has finished all events and the stream has ended. */
@@ -156,11 +142,11 @@ final class OwnedChannel {
       done = new Done(floor, position);
     }
     entry.setFloor(floor);
-    queue.add(entry);
+    add(entry);
   }
 
   void written(Entry last) {
-    queue.setBusy(false);
+    setBusy(false);
     done = new Done(last.floor(), last.event().checkpoint());
   }
 
@@ -168,7 +154,7 @@ final class OwnedChannel {
   List<Entry> stop(Checkpoint position) {
     done = isIdle() && fed ? new Done(floor, position) : done;
     fed = false;
-    return queue.clear();
+    return clear();
   }
 
   void leave() {

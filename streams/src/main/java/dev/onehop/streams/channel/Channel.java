@@ -9,28 +9,37 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * The waiting events of a channel. One batch at a time is processed. The caller of a method holds
- * the lock of the queue's owner. {@link #start} also needs this lock as an argument.
+ * A channel and its waiting events. One batch at a time is processed. The caller of a method holds
+ * the lock of the channel's owner. {@link #start} also needs this lock as an argument.
  */
-final class ChannelQueue {
+class Channel {
+  private final int number;
   private final Deque<Entry> entries = new ArrayDeque<>();
   private boolean busy;
 
-  void add(Entry entry) {
+  Channel(int number) {
+    this.number = number;
+  }
+
+  final int number() {
+    return number;
+  }
+
+  final void add(Entry entry) {
     entries.add(entry);
   }
 
   /** Whether no event waits. */
-  boolean isEmpty() {
+  final boolean isEmpty() {
     return entries.isEmpty();
   }
 
   /** Whether no event waits and the channel is not busy. */
-  boolean isIdle() {
+  final boolean isIdle() {
     return !busy && entries.isEmpty();
   }
 
-  boolean isBusy() {
+  final boolean isBusy() {
     return busy;
   }
 
@@ -38,12 +47,12 @@ final class ChannelQueue {
    * Marks the channel as busy, or as free. A channel is busy without a batch while its sink starts
    * a term or while it writes an event for which all channels wait.
    */
-  void setBusy(boolean value) {
+  final void setBusy(boolean value) {
     busy = value;
   }
 
   /** Removes the waiting events. */
-  List<Entry> clear() {
+  final List<Entry> clear() {
     List<Entry> removed = List.copyOf(entries);
     entries.clear();
     return removed;
@@ -59,7 +68,7 @@ final class ChannelQueue {
    * @param process processes a batch without the lock, and calls {@link #setBusy} at its end
    * @param nothing called with the lock if the other thread finds no batch that may be processed
    */
-  void start(
+  final void start(
       Object lock,
       ChannelThreads threads,
       int most,
