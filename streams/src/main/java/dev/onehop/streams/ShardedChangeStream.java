@@ -126,8 +126,7 @@ public final class ShardedChangeStream {
   private Flux<StreamEvent.Change> changes() {
     MergeSettings merge = settings.merge();
     return Documents.of(
-        merged(
-            settings.start(), merge.ungrouped(merge.maxAwaitTime(), merge.progressInterval())));
+        merged(settings.start(), merge.ungrouped(merge.maxAwaitTime(), merge.progressInterval())));
   }
 
   private Flux<StreamEvent> merged(@Nullable Checkpoint start, MergeSettings merge) {

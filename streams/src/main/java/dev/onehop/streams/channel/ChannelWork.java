@@ -92,7 +92,12 @@ final class ChannelWork implements ChannelFeed.Receiver {
 
   private void start(Channel channel) {
     channel.start(
-        this, threads, settings.batch, () -> !ended, entries -> process(channel, entries), () -> {});
+        this,
+        threads,
+        settings.batch,
+        () -> !ended,
+        entries -> process(channel, entries),
+        () -> {});
   }
 
   private void process(Channel channel, List<Entry> entries) {

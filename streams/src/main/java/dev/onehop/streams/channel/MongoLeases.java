@@ -169,9 +169,7 @@ final class MongoLeases implements LeaseStore {
   public Mono<View> read() {
     List<Bson> pipeline =
         List.of(
-            new BsonDocument("$match", id()),
-            set(new BsonDocument("expired", EXPIRED)),
-            IN_ORDER);
+            new BsonDocument("$match", id()), set(new BsonDocument("expired", EXPIRED)), IN_ORDER);
     return Flux.from(collection.aggregate(pipeline)).collectList().map(MongoLeases::view);
   }
 
@@ -212,8 +210,7 @@ final class MongoLeases implements LeaseStore {
 
   @Override
   public Mono<Lease> take(int channel, String member) {
-    Bson free =
-        and(eq(id(channel)), or(eq("owner", null), eq("owner", member), expr(EXPIRED)));
+    Bson free = and(eq(id(channel)), or(eq("owner", null), eq("owner", member), expr(EXPIRED)));
     BsonDocument taken =
         new BsonDocument("owner", literal(new BsonString(member)))
             .append("term", operator("$add", new BsonString("$term"), new BsonInt64(1)))

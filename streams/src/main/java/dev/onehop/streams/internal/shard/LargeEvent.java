@@ -40,8 +40,7 @@ record LargeEvent(ServerStream stream, StreamCommand command) {
     return stream
         .more(NARROW)
         .filter(batch -> !batch.events().isEmpty())
-        .switchIfEmpty(
-            Mono.error(() -> Failures.cursorNotFound("no event or fragment was found")));
+        .switchIfEmpty(Mono.error(() -> Failures.cursorNotFound("no event or fragment was found")));
   }
 
   /**
