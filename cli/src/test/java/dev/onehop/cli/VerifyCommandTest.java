@@ -12,12 +12,17 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command lines that are refused before any connection to a server. */
+/** The command lines that end before the command is connected to a server. */
 class VerifyCommandTest {
   private static final List<String> BOTH =
       List.of("--from", "mongodb://a.invalid", "--to", "mongodb://b.invalid");
 
   private static void assertRefused(String why, List<String> before, String... arguments) {
+    assertFails(2, why, before, arguments);
+  }
+
+  private static void assertFails(
+      int expected, String why, List<String> before, String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     List<String> all = new ArrayList<>(List.of("verify"));
@@ -31,7 +36,7 @@ class VerifyCommandTest {
     assertThat(err.toString()).startsWith("onehop: ").contains(why).hasLineCount(1);
     assertThat(err.toString()).doesNotContain("secret");
     assertThat(out.toString()).isEmpty();
-    assertThat(exitCode).isEqualTo(2);
+    assertThat(exitCode).isEqualTo(expected);
   }
 
   @Test
@@ -70,6 +75,13 @@ class VerifyCommandTest {
     Path file = Files.createFile(folder.resolve("file"));
     assertRefused("--state", BOTH, "--state", file.resolve("state").toString());
     assertRefused("--state " + folder, BOTH, "--state", folder.toString());
+  }
+
+  @Test
+  void reportsUnreachableCluster() {
+    List<String> unreachable =
+        List.of("--from", "mongodb://127.0.0.1:1", "--to", "mongodb://127.0.0.1:2");
+    assertFails(1, "cannot reach", unreachable, "--timeout", "500ms");
   }
 
   @Test

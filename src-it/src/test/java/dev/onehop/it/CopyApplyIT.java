@@ -1,6 +1,5 @@
 package dev.onehop.it;
 
-import static com.mongodb.client.model.CollationStrength.SECONDARY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
@@ -11,45 +10,30 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import com.mongodb.client.model.Collation;
-import com.mongodb.client.model.CreateCollectionOptions;
-import com.mongodb.client.model.CreateViewOptions;
 import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.Updates;
-import com.mongodb.client.model.ValidationOptions;
-import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
-import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.progress.CopyException;
-import dev.onehop.copy.progress.CopyOperation;
-import dev.onehop.streams.event.Checkpoint;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.TestbedException;
 import dev.onehop.wire.RealTime;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
@@ -69,7 +53,6 @@ import reactor.core.publisher.Mono;
 @Tag("full")
 class CopyApplyIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
-  private static final List<String> COLLECTIONS = List.of("one", "two");
   private static final int KEYS = 40;
   private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final Duration PAUSE =
@@ -78,224 +61,180 @@ class CopyApplyIT {
   private static final Duration TIME =
       Duration.ofSeconds(Integer.getInteger("onehop.it.apply.seconds", 2));
 
-  private static Testbed from;
-  private static Testbed to;
+  private static TwoClusters clusters;
 
   private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
   @BeforeAll
   static void start() {
-    from = Testbed.builder(NearShards.topology("apply-from", 67, 3)).start();
-    to = Testbed.builder(NearShards.topology("apply-to", 68, 2)).start();
+    clusters = TwoClusters.start("apply", 67);
   }
 
   @AfterAll
   static void stop() {
-    if (from != null) {
-      from.close();
-    }
-    if (to != null) {
-      to.close();
+    if (clusters != null) {
+      clusters.close();
     }
   }
 
   /**
-   * The first events are older than some of the copied documents, as in a real copy. The applier is
-   * closed once and started again.
+   * The clusters have different numbers of shards and different shard keys; the third collection is
+   * not sharded. The first events are older than some of the copied documents, as in a real copy.
+   * Ranges move at both ends, and documents change their shard key. One applier is killed, and
+   * another one is stopped until after the end of its leases.
    */
   @Test
-  void randomChangesOfReplicaSetsProduceSameBytes(RealMongod one, RealMongod other)
-      throws Exception {
-    try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 3)) {
-        RealTime.pass(Duration.ofMillis(500));
-        BsonTimestamp start = now(source);
-        for (String collection : COLLECTIONS) {
-          copy(source, destination, collection);
-        }
-        try (Running running = new Running(one.url(), other.url(), "d", start)) {
-          RealTime.pass(TIME);
-        }
-        try (Running running = new Running(one.url(), other.url(), "d", start)) {
+  void shardedClustersStayEqualDespiteMovesAndKills() throws Exception {
+    List<String> collections = List.of("one", "two", "three");
+    BsonDocument byPlace = BsonDocument.parse("{k: 1}");
+    clusters.source().shardCollection("d.one", byPlace, places(6));
+    clusters.source().shardHashedCollection("d.two", BsonDocument.parse("{_id: 'hashed'}"), 6);
+    clusters.destination().shardCollection("d.one", byPlace, places(4));
+    clusters.destination().shardCollection("d.two", byPlace, places(3));
+    try (RandomWrites writes = new RandomWrites(clusters.from(), "d", collections, KEYS, 4);
+        RangeMoves atSource = new RangeMoves(clusters.source(), "d.one", places(6), PAUSE)) {
+      await().atMost(TIMEOUT).until(() -> writes.done() > 500);
+      BsonTimestamp start = now();
+      collections.forEach(CopyApplyIT::copy);
+      Process killed = process("d", start);
+      awaitApplied("d");
+      killed.destroyForcibly();
+      Process stopped = process("d", start);
+      try {
+        awaitApplied("d");
+        signal(stopped, "STOP");
+        try (RangeMoves atDestination =
+                new RangeMoves(clusters.destination(), "d.one", places(4), PAUSE);
+            Running running = new Running("d", start)) {
+          // This applier can write only after the leases of the stopped process have ended.
+          awaitApplied("d");
+          signal(stopped, "CONT");
           RealTime.pass(TIME);
           writes.close();
-          BsonTimestamp end = now(source);
-          BsonTimestamp applied = running.finish();
-          assertThat(applied).isGreaterThanOrEqualTo(end);
+          atDestination.close();
+          BsonTimestamp end = now();
+          assertThat(running.finish()).isGreaterThanOrEqualTo(end);
+          stopped.destroyForcibly();
           System.err.printf(
-              "%d writes, %d refused, %s%n",
-              writes.done(), writes.failures().size(), running.status());
+              "%d writes, %d and %d moves, %s%n",
+              writes.done(),
+              atSource.done(),
+              atDestination.done(),
+              running.applier.status().block(TIMEOUT));
+          assertThat(atDestination.done()).isPositive();
         }
-        assertThat(failures).isEmpty();
-        for (String collection : COLLECTIONS) {
-          assertEqual(
-              documents(source.getDatabase("d"), collection),
-              documents(destination.getDatabase("d"), collection));
-        }
+      } finally {
+        stopped.destroyForcibly();
       }
+      assertThat(writes.failures()).isEmpty();
+      assertThat(atSource.done()).isPositive();
     }
+    collections.forEach(collection -> assertEqual("d", collection));
   }
 
   /**
-   * Some documents match a filter only before or only after a change. One event is too large for a
-   * server to send.
+   * The source is a replica set, and the destination is sharded by {@code _id}. One event is too
+   * large for a server to send. Some {@code _id}s change to equal values of another type, which the
+   * destination's servers treat as changes of the shard key.
    */
   @Test
-  void appliesFiltersTransformationsAndRenames(RealMongod one, RealMongod other) throws Exception {
+  void appliesTooLargeEventsAndIdsOfAnotherType(RealMongod one) throws Exception {
+    BsonDocument hashed = BsonDocument.parse("{_id: 'hashed'}");
+    clusters.destination().shardHashedCollection("t.docs", hashed, 4);
     try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      MongoDatabase at = source.getDatabase("d");
-      MongoDatabase there = destination.getDatabase("x");
-      BsonTimestamp start = now(source);
-      Mapping mapping =
-          new Mapping(
-              List.of("d"),
-              List.of("d.left"),
-              Map.of("d", "x", "d.a", "x.b"),
-              Map.of("d.filtered", BsonDocument.parse("{n: {$gte: 5}}")),
-              (namespace, document) ->
-                  namespace.equals("d.changed")
-                      ? document.containsKey("drop")
-                          ? null
-                          : BsonDocument.parse(document.toJson()).append("seen", new BsonInt32(1))
-                      : document);
-      try (Running running = new Running(one.url(), other.url(), "mapped", mapping, start)) {
-        at.getCollection("left").insertOne(new Document("_id", 1));
-        at.getCollection("a").insertOne(new Document("_id", 1));
-        MongoCollection<Document> filtered = at.getCollection("filtered");
-        filtered.insertMany(
-            List.of(new Document("_id", 1).append("n", 9), new Document("_id", 2).append("n", 1)));
-        running.finish();
-        assertThat(documents(there, "filtered")).hasSize(1);
-        filtered.updateOne(Filters.eq(1), Updates.set("n", 2));
-        filtered.updateOne(Filters.eq(2), Updates.set("n", 8));
-        MongoCollection<Document> changed = at.getCollection("changed");
-        changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
-        changed.updateOne(Filters.eq(1), Updates.set("a", 1));
-        changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
-        // The event contains the key itself. Its token contains the key in hexadecimal form, which
-        // is twice as long.
-        String key = "k".repeat(20_000);
-        at.getCollection("large")
-            .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
-        running.finish();
-        assertThat(failures).isEmpty();
-        assertThat(documents(there, "filtered").values()).containsExactly("{\"_id\": 2, \"n\": 8}");
-        assertThat(documents(there, "changed").values())
-            .containsExactly("{\"_id\": 1, \"a\": 1, \"seen\": 1}");
-        assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
-        assertThat(names(there)).containsExactlyInAnyOrder("b", "filtered", "changed", "large");
-      }
-      assertOnlySelectedOperationsAreApplied(one.url(), other.url(), source, destination);
-    }
-  }
-
-  /**
-   * Only inserts and updates are applied. Documents that the source deletes, and collections that
-   * it drops, therefore stay at the destination. This includes a document that was updated before
-   * its delete. The applier may then look for the document at the source and find none.
-   */
-  private void assertOnlySelectedOperationsAreApplied(
-      String from, String to, MongoClient source, MongoClient destination)
-      throws InterruptedException {
-    MongoCollection<Document> kept = source.getDatabase("kept").getCollection("docs");
-    MongoCollection<Document> dropped = source.getDatabase("kept").getCollection("dropped");
-    BsonTimestamp start = now(source);
-    kept.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
-    dropped.insertOne(new Document("_id", 1));
-    Set<CopyOperation> some = EnumSet.of(CopyOperation.INSERT, CopyOperation.UPDATE);
-    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
+        Running running = new Running(one.url(), "t", now(source))) {
+      MongoDatabase at = source.getDatabase("t");
+      run(at, "{insert: 'docs', documents: [{_id: 0}, {_id: 1}, {_id: 2}, {_id: 3}]}");
+      // The event contains the key itself. Its token contains the key in hexadecimal form, which
+      // is twice as long.
+      String key = "k".repeat(20_000);
+      at.getCollection("docs")
+          .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
       running.finish();
-      kept.updateOne(Filters.eq(1), Updates.set("n", 1));
-      kept.deleteOne(Filters.eq(1));
-      kept.updateOne(Filters.eq(2), Updates.set("n", 1));
-      dropped.drop();
+      run(
+          at,
+          "{update: 'docs', updates: [{q: {_id: 1}, u: {_id: NumberLong(1), a: 1}}]}",
+          "{delete: 'docs', deletes: [{q: {_id: 2}, limit: 1}]}",
+          "{insert: 'docs', documents: [{_id: 2.0}]}",
+          "{update: 'docs', updates: [{q: {_id: 3}, u: {_id: NumberLong(3)}}]}",
+          "{delete: 'docs', deletes: [{q: {_id: 3}, limit: 1}]}");
       running.finish();
+      assertEqual(documents(at, "docs"), documents(clusters.to().getDatabase("t"), "docs"));
     }
-    // This applier starts again at the first event, so the destination's documents are newer than
-    // the first events that it applies.
-    kept.updateOne(Filters.eq(2), Updates.set("n", 2));
-    kept.deleteOne(Filters.eq(2));
-    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
-      running.finish();
-    }
-    assertThat(failures).isEmpty();
-    MongoDatabase there = destination.getDatabase("kept");
-    assertThat(documents(there, "docs").values())
-        .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 2}");
-    assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
   }
 
   /**
    * The applier reads a document from the source, and the document has a unique value. At the
    * destination, another document still has this value, and loses it only after a change of
    * metadata. The cases differ in the other document: it waits for a value itself, has the value in
-   * a second index, or is removed.
+   * a second index, or is removed. They also differ in the kind of the index; in one case it is the
+   * index of the shard key.
    */
   @Test
-  void uniqueValuesMoveBetweenDocumentsAfterMetadataChange(RealMongod one, RealMongod other)
-      throws Exception {
-    try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      IndexOptions unique = new IndexOptions().unique(true);
-      IndexOptions some =
-          new IndexOptions().unique(true).partialFilterExpression(Filters.exists("some"));
-      IndexOptions collated =
-          new IndexOptions()
-              .unique(true)
-              .collation(Collation.builder().locale("en").collationStrength(SECONDARY).build());
-      List<String> names = List.of("turn", "crossed", "removed", "collated");
-      for (MongoClient each : List.of(source, destination)) {
-        MongoDatabase at = each.getDatabase("u");
-        at.getCollection("turn").createIndex(Indexes.ascending("u", "v"), some);
-        at.getCollection("crossed").createIndex(Indexes.ascending("u"), unique);
-        at.getCollection("crossed").createIndex(Indexes.descending("v"), unique);
-        at.getCollection("removed").createIndex(Indexes.ascending("list"), unique);
-        at.getCollection("collated").createIndex(Indexes.ascending("name"), collated);
-        for (int n = 0; n < 20; n++) {
-          at.getCollection("turn").insertOne(Document.parse(turning(n, n)));
-        }
-        at.getCollection("turn").insertOne(Document.parse("{_id: 'beside', u: 1, v: [7]}"));
-        for (int n = 0; n < 3; n++) {
-          at.getCollection("crossed").insertOne(Document.parse(crossed(n, n, n)));
-          at.getCollection("removed").insertOne(Document.parse(listing(n, n)));
-          at.getCollection("collated").insertOne(Document.parse(named(n, "n" + n)));
-        }
-        for (String name : names) {
-          at.getCollection(name).updateOne(Filters.eq(0), Updates.set("gone", 1));
-        }
-      }
-      MongoDatabase at = source.getDatabase("u");
-      BsonTimestamp start = now(source);
-      for (String name : names) {
-        at.getCollection(name).updateOne(Filters.eq(0), Updates.unset("gone"));
-      }
-      at.getCollection("turn").createIndex(Indexes.ascending("barrier"));
+  void uniqueValuesMoveAfterMetadataChange() throws Exception {
+    String turning = "{_id: %d, u: 1, v: [%2$d, 'and %2$d'], some: 1}";
+    for (MongoClient each : List.of(clusters.from(), clusters.to())) {
+      MongoDatabase at = each.getDatabase("u");
+      run(
+          at,
+          "{createIndexes: 'turn', indexes: [{key: {u: 1, v: 1}, name: 'i', unique: true,"
+              + " partialFilterExpression: {some: {$exists: true}}}]}",
+          "{createIndexes: 'crossed', indexes: [{key: {u: 1}, name: 'i', unique: true},"
+              + " {key: {v: -1}, name: 'j', unique: true}]}",
+          "{createIndexes: 'removed', indexes: [{key: {list: 1}, name: 'i', unique: true}]}",
+          "{createIndexes: 'collated', indexes: [{key: {name: 1}, name: 'i', unique: true,"
+              + " collation: {locale: 'en', strength: 2}}]}",
+          "{insert: 'turn', documents: [{_id: 'beside', u: 1, v: [7]}]}",
+          "{insert: 'crossed', documents: [{_id: 0, u: 0, v: 0, gone: 1}, {_id: 1, u: 1, v: 1},"
+              + " {_id: 2, u: 2, v: 2}]}",
+          "{insert: 'removed', documents: [{_id: 0, list: [{n: 0}], gone: 1},"
+              + " {_id: 1, list: [{n: 1}]}]}",
+          "{insert: 'collated', documents: [{_id: 0, name: 'n0', gone: 1}, {_id: 1, name: 'n1'}]}");
       for (int n = 0; n < 20; n++) {
-        replace(at, "turn", turning(n, 100 + n));
+        at.getCollection("turn").insertOne(Document.parse(turning.formatted(n, n)));
       }
-      for (int n = 0; n < 20; n++) {
-        replace(at, "turn", turning(n, (n + 1) % 20));
-      }
-      for (int n = 0; n < 3; n++) {
-        replace(at, "crossed", crossed(n, 10 + n, 10 + n));
-      }
-      replace(at, "crossed", crossed(0, 1, 0));
-      replace(at, "crossed", crossed(1, 3, 2));
-      replace(at, "crossed", crossed(2, 2, 1));
-      at.getCollection("removed").deleteOne(Filters.eq(1));
-      replace(at, "removed", listing(0, 1));
-      replace(at, "collated", named(1, "other"));
-      replace(at, "collated", named(0, "N1"));
-      try (Running running = new Running(one.url(), other.url(), "u", start)) {
-        assertThat(running.finish()).isGreaterThan(start);
-      }
-      assertThat(failures).isEmpty();
-      for (String name : names) {
-        assertEqual(documents(at, name), documents(destination.getDatabase("u"), name));
-      }
+      at.getCollection("turn").updateOne(Filters.eq(0), Updates.set("gone", 1));
+      run(each.getDatabase("admin"), "{shardCollection: 'u.shardkey', key: {k: 1}, unique: true}");
+      run(
+          at,
+          "{insert: 'shardkey', documents: [{_id: 0, k: 0, gone: 1}, {_id: 1, k: 1},"
+              + " {_id: 2, k: 2}]}");
     }
+    MongoDatabase at = clusters.from().getDatabase("u");
+    BsonTimestamp start = now();
+    List<String> names = List.of("turn", "crossed", "removed", "collated", "shardkey");
+    for (String name : names) {
+      // Up to its horizon, the applier reads a document from the source if an event removes a
+      // field.
+      Document first = at.getCollection(name).find(Filters.exists("gone")).first();
+      at.getCollection(name).updateOne(first, Updates.unset("gone"));
+    }
+    at.getCollection("turn").createIndex(Indexes.ascending("barrier"));
+    for (int n = 0; n < 40; n++) {
+      // The documents get values that no document has, and then each gets the old value of the
+      // next document.
+      at.getCollection("turn")
+          .replaceOne(
+              Filters.eq(n % 20),
+              Document.parse(turning.formatted(n % 20, n < 20 ? 100 + n : (n + 1) % 20)));
+    }
+    run(
+        at,
+        "{update: 'crossed', updates: [{q: {_id: 0}, u: {u: 10, v: 10}},"
+            + " {q: {_id: 1}, u: {u: 11, v: 11}}, {q: {_id: 2}, u: {u: 12, v: 12}},"
+            + " {q: {_id: 0}, u: {u: 1, v: 0}}, {q: {_id: 1}, u: {u: 3, v: 2}},"
+            + " {q: {_id: 2}, u: {u: 2, v: 1}}]}",
+        "{delete: 'removed', deletes: [{q: {_id: 1}, limit: 1}]}",
+        "{update: 'removed', updates: [{q: {_id: 0}, u: {list: [{n: 1}]}}]}",
+        "{update: 'collated', updates: [{q: {_id: 1}, u: {name: 'other'}},"
+            + " {q: {_id: 0}, u: {name: 'N1'}}]}",
+        "{delete: 'shardkey', deletes: [{q: {_id: 0, k: 0}, limit: 1},"
+            + " {q: {_id: 1, k: 1}, limit: 1}, {q: {_id: 2, k: 2}, limit: 1}]}",
+        "{insert: 'shardkey', documents: [{_id: 0, k: 1}, {_id: 1, k: 2}, {_id: 2, k: 0}]}");
+    try (Running running = new Running("u", start)) {
+      assertThat(running.finish()).isGreaterThan(start);
+    }
+    names.forEach(name -> assertEqual("u", name));
   }
 
   /**
@@ -303,35 +242,22 @@ class CopyApplyIT {
    * document. It keeps this value, so the copy ends with an error.
    */
   @Test
-  void copyFailsOnConflictingDestinationDocument(RealMongod one, RealMongod other)
-      throws Exception {
-    try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      MongoCollection<Document> there = destination.getDatabase("own").getCollection("docs");
-      there.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
-      there.insertOne(new Document("_id", "own").append("u", 7));
-      there.insertOne(new Document("_id", "first").append("u", 6));
-      MongoDatabase at = source.getDatabase("own");
-      at.getCollection("docs").insertOne(new Document("_id", "first").append("u", 6));
-      BsonTimestamp start = now(source);
-      at.getCollection("docs").insertOne(new Document("_id", "new").append("u", 7));
-      try (Running running = new Running(one.url(), other.url(), "own", start)) {
-        await().atMost(TIMEOUT).until(() -> !failures.isEmpty());
-      }
-      assertThat(failures)
-          .singleElement(THROWABLE)
-          .hasMessageContaining("the destination's document {\"_id\": \"own\"}")
-          .hasMessageContaining("dup key: { u: 7 }");
-      assertThat(there.find().map(found -> found.get("_id")))
-          .containsExactlyInAnyOrder("own", "first");
-      there.deleteOne(Filters.eq("own"));
-      failures.clear();
-      try (Running running = new Running(one.url(), other.url(), "own", start)) {
-        assertThat(running.finish()).isGreaterThan(start);
-      }
-      assertThat(failures).isEmpty();
-      assertEqual(documents(at, "docs"), documents(destination.getDatabase("own"), "docs"));
+  void copyFailsOnConflictingDestinationDocument() throws Exception {
+    MongoDatabase there = clusters.to().getDatabase("own");
+    run(
+        there,
+        "{createIndexes: 'docs', indexes: [{key: {u: 1}, name: 'u', unique: true}]}",
+        "{insert: 'docs', documents: [{_id: 'own', u: 7}]}");
+    BsonTimestamp start = now();
+    run(clusters.from().getDatabase("own"), "{insert: 'docs', documents: [{_id: 'new', u: 7}]}");
+    try (Running unused = new Running("own", start)) {
+      await().atMost(TIMEOUT).until(() -> !failures.isEmpty());
     }
+    assertThat(failures)
+        .singleElement(THROWABLE)
+        .hasMessageContaining("the destination's document {\"_id\": \"own\"}")
+        .hasMessageContaining("dup key: { u: 7 }");
+    assertThat(documents(there, "docs").values()).containsExactly("{\"_id\": \"own\", \"u\": 7}");
   }
 
   /**
@@ -340,441 +266,197 @@ class CopyApplyIT {
    */
   @Test
   @Tag("nightly")
-  void uniqueValuesMoveBetweenDocumentsAtRandom(RealMongod one, RealMongod other) throws Exception {
-    try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      int count = 12;
-      for (MongoClient each : List.of(source, destination)) {
-        MongoCollection<Document> docs = each.getDatabase("d").getCollection("docs");
-        docs.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
-        docs.createIndex(Indexes.ascending("v"), new IndexOptions().unique(true));
-        for (int n = 0; n < count; n++) {
-          docs.insertOne(new Document("_id", n).append("u", n).append("v", n).append("gone", 1));
-        }
+  void uniqueValuesMoveAtRandom() throws Exception {
+    for (MongoClient each : List.of(clusters.from(), clusters.to())) {
+      MongoDatabase at = each.getDatabase("r");
+      run(
+          at,
+          "{createIndexes: 'docs', indexes: [{key: {u: 1}, name: 'u', unique: true},"
+              + " {key: {v: 1}, name: 'v', unique: true}]}");
+      for (int n = 0; n < 12; n++) {
+        run(at, "{insert: 'docs', documents: [{_id: %d, u: %1$d, v: %1$d, gone: 1}]}".formatted(n));
       }
-      MongoCollection<Document> docs = source.getDatabase("d").getCollection("docs");
-      BsonTimestamp start = now(source);
-      Random random = new Random(SEED);
-      moveUniqueValues(docs, random, count);
-      Process killed = CopyApplyMain.start(one.url(), other.url(), "d", start);
-      try {
-        await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(start) > 0);
-        moveUniqueValues(docs, random, count);
-      } finally {
-        killed.destroyForcibly();
-      }
-      moveUniqueValues(docs, random, count);
-      try (Running running = new Running(one.url(), other.url(), "d", start)) {
-        moveUniqueValues(docs, random, count);
-        assertThat(running.finish()).isGreaterThan(start);
-      }
-      assertThat(failures).isEmpty();
-      assertEqual(
-          documents(source.getDatabase("d"), "docs"),
-          documents(destination.getDatabase("d"), "docs"));
     }
+    MongoCollection<Document> docs = clusters.from().getDatabase("r").getCollection("docs");
+    BsonTimestamp start = now();
+    Random random = new Random(SEED);
+    moveUniqueValues(docs, random);
+    Process killed = process("r", start);
+    try {
+      awaitApplied("r");
+      moveUniqueValues(docs, random);
+    } finally {
+      killed.destroyForcibly();
+    }
+    moveUniqueValues(docs, random);
+    try (Running running = new Running("r", start)) {
+      moveUniqueValues(docs, random);
+      assertThat(running.finish()).isGreaterThan(start);
+    }
+    assertEqual("r", "docs");
   }
 
-  private static void moveUniqueValues(MongoCollection<Document> docs, Random random, int count) {
+  private static void moveUniqueValues(MongoCollection<Document> docs, Random random) {
     for (int n = 0; n < 60; n++) {
       String field = random.nextBoolean() ? "u" : "v";
-      Document one = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
-      Document other = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
-      if (!one.equals(other)) {
-        set(docs, one, field, -1);
-        set(docs, other, field, one.get(field));
-        set(docs, one, field, other.get(field));
-      }
-      // Up to its horizon, the applier reads a document from the source if an event removes a
-      // field.
-      set(docs, other, "gone", n);
-      docs.updateOne(Filters.eq(one.get("_id")), Updates.unset("gone"));
+      int one = random.nextInt(12);
+      int other = (one + 1 + random.nextInt(11)) % 12;
+      Object ofOne = docs.findOneAndUpdate(Filters.eq(one), Updates.set(field, -1)).get(field);
+      Object ofOther =
+          docs.findOneAndUpdate(Filters.eq(other), Updates.set(field, ofOne)).get(field);
+      docs.updateOne(
+          Filters.eq(one), Updates.combine(Updates.set(field, ofOther), Updates.unset("gone")));
+      docs.updateOne(Filters.eq(other), Updates.set("gone", n));
       if (n % 10 == 0) {
         docs.createIndex(Indexes.ascending("barrier"));
       } else if (n % 10 == 5) {
         docs.dropIndex(Indexes.ascending("barrier"));
-        Document last = Objects.requireNonNull(docs.findOneAndDelete(Filters.eq(count - 1)));
-        docs.insertOne(last);
+        docs.insertOne(docs.findOneAndDelete(Filters.eq(11)));
       }
-    }
-  }
-
-  private static void set(
-      MongoCollection<Document> docs, Document document, String field, Object value) {
-    docs.updateOne(Filters.eq(document.get("_id")), Updates.set(field, value));
-  }
-
-  /** The same case as for unique indexes, with a unique shard key. */
-  @Test
-  void uniqueShardKeysMoveBetweenDocumentsAfterMetadataChange() throws Exception {
-    try (MongoClient source = MongoClients.create(from.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      MongoDatabase at = source.getDatabase("k");
-      for (MongoClient each : List.of(source, destination)) {
-        // Creates the database first. A stand-in router can shard a new collection only in an
-        // existing database.
-        each.getDatabase("k").createCollection("beside");
-        assertThat(
-                each.getDatabase("admin")
-                    .runCommand(
-                        Document.parse("{shardCollection: 'k.docs', key: {k: 1}, unique: true}"))
-                    .get("ok"))
-            .isEqualTo(1.0);
-        for (int n = 0; n < 3; n++) {
-          each.getDatabase("k").getCollection("docs").insertOne(placed(n, n).append("gone", 1));
-        }
-      }
-      BsonTimestamp start = now(source);
-      MongoCollection<Document> docs = at.getCollection("docs");
-      docs.updateOne(placed(0, 0), Updates.unset("gone"));
-      docs.createIndex(Indexes.ascending("barrier"));
-      for (int n = 0; n < 3; n++) {
-        docs.deleteOne(placed(n, n));
-      }
-      for (int n = 0; n < 3; n++) {
-        docs.insertOne(placed(n, (n + 1) % 3));
-      }
-      try (Running running = new Running(from.url(), to.url(), "k", start)) {
-        assertThat(running.finish()).isGreaterThan(start);
-      }
-      assertThat(failures).isEmpty();
-      assertEqual(documents(at, "docs"), documents(destination.getDatabase("k"), "docs"));
-    }
-  }
-
-  private static Document placed(int id, int place) {
-    return new Document("_id", id).append("k", place);
-  }
-
-  private static void replace(MongoDatabase at, String collection, String document) {
-    Document whole = Document.parse(document);
-    assertThat(
-            at.getCollection(collection)
-                .replaceOne(Filters.eq(whole.get("_id")), whole)
-                .getMatchedCount())
-        .isEqualTo(1);
-  }
-
-  private static String turning(int id, int value) {
-    return "{_id: %d, u: 1, v: [%d, 'and %d'], some: 1}".formatted(id, value, value);
-  }
-
-  private static String crossed(int id, int one, int other) {
-    return "{_id: %d, u: %d, v: %d}".formatted(id, one, other);
-  }
-
-  private static String listing(int id, int value) {
-    return "{_id: %d, list: [{n: %d}]}".formatted(id, value);
-  }
-
-  private static String named(int id, String name) {
-    return "{_id: %d, name: '%s'}".formatted(id, name);
-  }
-
-  /**
-   * The clusters have different numbers of shards and different shard keys. Ranges move at both
-   * ends, and documents change their shard key. One applier is killed, and another one is stopped
-   * until after the end of its leases.
-   */
-  @Test
-  void shardedClustersStayEqualDespiteMovesAndKills() throws Exception {
-    try (MongoClient source = MongoClients.create(from.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      BsonDocument byPlace = BsonDocument.parse("{k: 1}");
-      from.shardCollection("d.one", byPlace, places(6));
-      from.shardHashedCollection("d.two", BsonDocument.parse("{_id: 'hashed'}"), 6);
-      to.shardCollection("d.one", byPlace, places(4));
-      to.shardCollection("d.two", byPlace, places(3));
-      BsonTimestamp end;
-      try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 4);
-          Moves atSource = new Moves(from, places(6))) {
-        RealTime.pass(Duration.ofSeconds(1));
-        BsonTimestamp start = now(source);
-        for (String collection : COLLECTIONS) {
-          copy(source, destination, collection);
-        }
-        Moves atDestination = new Moves(to, places(4));
-        Process killed = CopyApplyMain.start(from.url(), to.url(), "d", start);
-        awaitApplied(source, destination);
-        killed.destroyForcibly();
-        Process stopped = CopyApplyMain.start(from.url(), to.url(), "d", start);
-        awaitApplied(source, destination);
-        signal(stopped, "STOP");
-        try (Running running = new Running(from.url(), to.url(), "d", start)) {
-          // This applier can write only after the leases of the stopped process have ended.
-          awaitApplied(source, destination);
-          signal(stopped, "CONT");
-          RealTime.pass(TIME);
-          writes.close();
-          atDestination.close();
-          end = now(source);
-          BsonTimestamp applied = running.finish();
-          assertThat(applied).isGreaterThanOrEqualTo(end);
-          System.err.printf(
-              "%d writes, %d and %d moves, %s%n",
-              writes.done(), atSource.done.get(), atDestination.done.get(), running.status());
-        } finally {
-          atDestination.close();
-          stopped.destroyForcibly();
-        }
-        assertThat(writes.failures()).isEmpty();
-        assertThat(atSource.done.get()).isPositive();
-        assertThat(atDestination.done.get()).isPositive();
-      }
-      for (String collection : COLLECTIONS) {
-        assertEqual(
-            documents(source.getDatabase("d"), collection),
-            documents(destination.getDatabase("d"), collection));
-      }
-    }
-  }
-
-  /**
-   * The destination is sharded by {@code _id}. Its servers treat the new type as a change of the
-   * shard key.
-   */
-  @Test
-  void idMayChangeToEqualValueOfAnotherType(RealMongod one) throws Exception {
-    try (MongoClient source = MongoClients.create(one.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      to.shardHashedCollection("t.docs", BsonDocument.parse("{_id: 'hashed'}"), 4);
-      MongoCollection<Document> docs = source.getDatabase("t").getCollection("docs");
-      BsonTimestamp start = now(source);
-      try (Running running = new Running(one.url(), to.url(), "t", start)) {
-        docs.insertMany(IntStream.range(0, 8).mapToObj(n -> new Document("_id", n)).toList());
-        running.finish();
-        docs.replaceOne(Filters.eq(1), new Document("_id", 1L).append("a", 1));
-        docs.deleteOne(Filters.eq(2));
-        docs.insertOne(new Document("_id", 2.0));
-        docs.replaceOne(Filters.eq(3), new Document("_id", 3L));
-        docs.deleteOne(Filters.eq(3));
-        running.finish();
-      }
-      assertThat(failures).isEmpty();
-      assertEqual(
-          documents(source.getDatabase("t"), "docs"),
-          documents(destination.getDatabase("t"), "docs"));
     }
   }
 
   /** Late writes of a lane's old owner fail, whether they go to one shard or to both. */
   @Test
   void fencedWriterCannotWrite() {
-    try (var old = reactive(to.url());
-        var later = reactive(to.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      to.shardCollection(
-          "f.docs",
-          BsonDocument.parse("{_id: 1}"),
-          List.of(new BsonDocument("_id", new BsonInt32(5))));
-      Fence.Lane before = lane(old, "shut_out", 1);
+    clusters
+        .destination()
+        .shardCollection(
+            "f.docs",
+            BsonDocument.parse("{_id: 1}"),
+            List.of(new BsonDocument("_id", new BsonInt32(5))));
+    try (var client =
+        com.mongodb.reactivestreams.client.MongoClients.create(clusters.destination().url())) {
+      Fence.Lane before = lane(client, 1);
       assertThat(insert(before, 1, 6).getInt32("n").getValue()).isEqualTo(2);
       assertThat(insert(before, 1, 7).getArray("writeErrors")).hasSize(1);
-      Fence.Lane after = lane(later, "shut_out", 2);
+      Fence.Lane after = lane(client, 2);
       for (int[] ids : new int[][] {{2, 8}, {2}, {8}}) {
         assertThatThrownBy(() -> insert(before, ids))
             .isInstanceOf(CopyException.class)
             .hasMessageContaining("another process has taken the job over");
       }
-      assertThatThrownBy(() -> lane(old, "shut_out", 1)).isInstanceOf(CopyException.class);
+      assertThatThrownBy(() -> lane(client, 1)).isInstanceOf(CopyException.class);
       assertThat(insert(after, 3, 9).getInt32("n").getValue()).isEqualTo(2);
-      assertThat(documents(destination.getDatabase("f"), "docs")).hasSize(5);
+      assertThat(documents(clusters.to().getDatabase("f"), "docs")).hasSize(5);
     }
   }
 
-  /**
-   * A draining shard gets no document of the fence. In this test, a shard is draining when the term
-   * of the fence rises, and accepts documents later.
-   */
-  @Test
-  void fencedWriterCannotWriteToLaterShard() throws InterruptedException {
-    try (var old = reactive(to.url());
-        var later = reactive(to.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      to.shardCollection(
-          "f.docs",
-          BsonDocument.parse("{_id: 1}"),
-          List.of(new BsonDocument("_id", new BsonInt32(5))));
-      MongoCollection<Document> shards = destination.getDatabase("config").getCollection("shards");
-      List<String> names = shards.distinct("_id", String.class).into(new ArrayList<>());
-      destination
-          .getDatabase("admin")
-          .runCommand(
-              new Document("enableSharding", "onehop_late").append("primaryShard", names.get(0)));
-      shards.updateOne(Filters.eq(names.get(1)), Updates.set("draining", true));
-      Fence.Lane before;
-      Fence.Lane after;
-      try {
-        before = lane(old, "late", 1);
-        after = lane(later, "late", 2);
-      } finally {
-        shards.updateOne(Filters.eq(names.get(1)), Updates.unset("draining"));
-      }
-      // Lanes look for new shards every five seconds.
-      RealTime.pass(Duration.ofSeconds(6));
-      assertThat(insert(after, 0).getInt32("n").getValue()).isEqualTo(1);
-
-      assertThatThrownBy(() -> insert(before, 50))
-          .isInstanceOf(CopyException.class)
-          .hasMessageContaining("another process has taken the job over");
-    }
-  }
-
-  private static com.mongodb.reactivestreams.client.MongoClient reactive(String url) {
-    return com.mongodb.reactivestreams.client.MongoClients.create(url);
-  }
-
-  private static Fence.Lane lane(
-      com.mongodb.reactivestreams.client.MongoClient client, String name, long term) {
-    return new Fence(client, client.getDatabase("onehop_" + name), name, Mono.empty())
+  private static Fence.Lane lane(com.mongodb.reactivestreams.client.MongoClient client, long term) {
+    return new Fence(client, client.getDatabase("onehop_fence"), "fenced", Mono.empty())
         .raise(0, term)
         .block(TIMEOUT);
   }
 
   private static BsonDocument insert(Fence.Lane lane, int... ids) {
-    BsonArray documents = new BsonArray();
-    for (int id : ids) {
-      documents.add(new BsonDocument("_id", new BsonInt32(id)));
-    }
+    List<String> documents = IntStream.of(ids).mapToObj("{_id: %d}"::formatted).toList();
     return lane.write(
             "f",
-            new BsonDocument("insert", new BsonString("docs"))
-                .append("documents", documents)
-                .append("ordered", BsonBoolean.FALSE))
+            BsonDocument.parse(
+                "{insert: 'docs', documents: %s, ordered: false}".formatted(documents)))
         .block(TIMEOUT);
   }
 
   /** An application or an operator changes metadata while documents are written. */
   @Test
   void appliesMetadataChangesOnceAndIgnoresMovePrimaryDrops() throws Exception {
-    try (MongoClient source = MongoClients.create(from.url());
-        MongoClient destination = MongoClients.create(to.url())) {
-      MongoDatabase at = source.getDatabase("m");
-      MongoDatabase there = destination.getDatabase("m");
-      at.getCollection("home").insertOne(new Document("_id", "copied"));
-      at.getCollection("again").insertOne(new Document("_id", "copied"));
-      at.getCollection("old").insertOne(new Document("_id", "copied"));
-      for (String collection : List.of("home", "again", "old")) {
-        there.getCollection(collection).insertOne(new Document("_id", "copied"));
-      }
-      // This document would stay at the destination if the drop were not applied.
-      there.getCollection("again").insertOne(new Document("_id", "stale"));
-      try (Running running = new Running(from.url(), to.url(), "m", now(source))) {
-        at.createCollection(
-            "options",
-            new CreateCollectionOptions()
-                .collation(Collation.builder().locale("de").build())
-                .validationOptions(new ValidationOptions().validator(Filters.gte("n", 0))));
-        at.getCollection("options")
-            .createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
-        at.getCollection("options")
-            .createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
-        at.getCollection("options").createIndex(Indexes.ascending("gone"));
-        at.getCollection("options").insertOne(new Document("_id", 1).append("n", 1));
-        at.getCollection("options").dropIndex("gone_1");
-        var unusedModified =
-            at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
-        // The collection has a collation, but this index has the simple collation. Servers list
-        // such an index without a collation, and the copy must not add one.
-        at.getCollection("options")
-            .createIndex(
-                Indexes.ascending("s"),
-                new IndexOptions().collation(Collation.builder().locale("simple").build()));
-        var unusedHidden =
-            at.runCommand(
-                BsonDocument.parse(
-                    "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds:"
-                        + " 9}}"));
-        at.createView(
-            "view",
-            "capped",
-            List.of(),
-            new CreateViewOptions().collation(Collation.builder().locale("de").build()));
-        var unusedViewed =
-            at.runCommand(BsonDocument.parse("{collMod: 'view', viewOn: 'options', pipeline: []}"));
-        at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
-        at.getCollection("capped")
-            .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
-        at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
-        // The database moves to each other shard, and then back to its first primary shard.
-        List<String> primaryShards = new ArrayList<>(from.shardHosts().keySet());
-        String first = PrimaryShards.of(from, "m");
-        primaryShards.remove(first);
-        primaryShards.add(first);
-        for (String primaryShard : primaryShards) {
-          PrimaryShards.move(from, "m", primaryShard);
-          at.getCollection("home").insertOne(new Document("_id", primaryShard));
-        }
-        at.getCollection("again").drop();
-        at.getCollection("again").insertOne(new Document("_id", "anew"));
-        at.getCollection("old").renameCollection(new MongoNamespace("m", "renamed"));
-        at.getCollection("renamed").insertOne(new Document("_id", "later"));
-        at.getCollection("old").insertOne(new Document("_id", "another"));
-        from.shardCollection("m.sharded", BsonDocument.parse("{k: 1}"), places(3));
-        for (int n = 0; n < 60; n++) {
-          at.getCollection("sharded").insertOne(new Document("_id", n).append("k", n));
-        }
-        at.getCollection("sharded").renameCollection(new MongoNamespace("m", "spread"));
-        Resharding.reshard(from, "m.spread", new Document("_id", "hashed"), 3);
-        for (int n = 0; n < 60; n++) {
-          at.getCollection("spread").updateOne(Filters.eq(n), Updates.set("b", n));
-        }
-        BsonTimestamp end = now(source);
-        assertThat(running.finish()).isGreaterThanOrEqualTo(end);
-      }
-      assertThat(failures).isEmpty();
-      assertThat(names(there)).isEqualTo(names(at));
-      for (String collection : names(at)) {
-        assertEqual(documents(at, collection), documents(there, collection));
-      }
-      assertThat(there.runCommand(optionsOf("options")).toJson())
-          .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
-      // A copy creates unique indexes at its end.
-      assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
-          .containsExactlyInAnyOrder("_id_", "n", "s_1");
-      for (Document index : there.getCollection("options").listIndexes()) {
-        assertThat(index.containsKey("collation"))
-            .isEqualTo(!index.getString("name").equals("s_1"));
-        assertThat(index.containsKey("hidden")).isEqualTo(index.getString("name").equals("n"));
-      }
-      assertThat(there.runCommand(optionsOf("view")).toJson()).contains("\"viewOn\": \"options\"");
-      try (MongoClient config = PrimaryShards.direct(to.configServers())) {
-        assertThat(
-                config
-                    .getDatabase("config")
-                    .getCollection("collections")
-                    .find(Filters.eq("m.spread"))
-                    .first())
-            .isNotNull();
-      }
+    MongoDatabase at = clusters.from().getDatabase("m");
+    MongoDatabase there = clusters.to().getDatabase("m");
+    for (String name : List.of("home", "again", "old")) {
+      at.getCollection(name).insertOne(new Document("_id", "copied"));
+      there.getCollection(name).insertOne(new Document("_id", "copied"));
     }
+    // This document would stay at the destination if the drop were not applied.
+    there.getCollection("again").insertOne(new Document("_id", "stale"));
+    try (Running running = new Running("m", now())) {
+      run(
+          at,
+          "{create: 'options', collation: {locale: 'de'}, validator: {n: {$gte: 0}}}",
+          "{createIndexes: 'options', indexes: [{key: {n: 1}, name: 'n'},"
+              + " {key: {u: 1}, name: 'u', unique: true}, {key: {gone: 1}, name: 'gone'}]}",
+          "{insert: 'options', documents: [{_id: 1, n: 1}]}",
+          "{dropIndexes: 'options', index: 'gone'}",
+          "{collMod: 'options', validator: {n: {$gte: 1}}}",
+          // The collection has a collation, but this index has the simple collation. Servers list
+          // such an index without a collation, and the copy must not add one.
+          "{createIndexes: 'options',"
+              + " indexes: [{key: {s: 1}, name: 's', collation: {locale: 'simple'}}]}",
+          "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds: 9}}",
+          "{create: 'view', viewOn: 'capped', pipeline: [], collation: {locale: 'de'}}",
+          "{collMod: 'view', viewOn: 'options', pipeline: []}",
+          "{create: 'capped', capped: true, size: 4096}",
+          "{insert: 'capped', documents: [{_id: 1}, {_id: 2}]}",
+          "{update: 'capped', updates: [{q: {_id: 1}, u: {$set: {n: 1}}}]}",
+          "{delete: 'capped', deletes: [{q: {_id: 1}, limit: 1}]}",
+          "{insert: 'capped', documents: [{_id: 3}, {_id: 1}]}");
+      // The database moves to each other shard, and then back to its first primary shard.
+      List<String> primaryShards = new ArrayList<>(clusters.source().shardHosts().keySet());
+      String first = PrimaryShards.of(clusters.source(), "m");
+      primaryShards.remove(first);
+      primaryShards.add(first);
+      for (String primaryShard : primaryShards) {
+        PrimaryShards.move(clusters.source(), "m", primaryShard);
+        at.getCollection("home").insertOne(new Document("_id", primaryShard));
+      }
+      run(at, "{drop: 'again'}", "{insert: 'again', documents: [{_id: 'anew'}]}");
+      at.getCollection("old").renameCollection(new MongoNamespace("m", "renamed"));
+      run(
+          at,
+          "{insert: 'renamed', documents: [{_id: 'later'}]}",
+          "{insert: 'old', documents: [{_id: 'another'}]}");
+      clusters.source().shardCollection("m.sharded", BsonDocument.parse("{k: 1}"), places(3));
+      at.getCollection("sharded")
+          .insertMany(
+              IntStream.range(0, 60).mapToObj(n -> new Document("_id", n).append("k", n)).toList());
+      at.getCollection("sharded").renameCollection(new MongoNamespace("m", "spread"));
+      Resharding.reshard(clusters.source(), "m.spread", new Document("_id", "hashed"), 3);
+      for (int n = 0; n < 60; n++) {
+        at.getCollection("spread").updateOne(Filters.eq(n), Updates.set("b", n));
+      }
+      BsonTimestamp end = now();
+      assertThat(running.finish()).isGreaterThanOrEqualTo(end);
+    }
+    assertThat(names(there)).isEqualTo(names(at));
+    names(at).forEach(name -> assertEqual("m", name));
+    assertThat(CopyIT.inNaturalOrder(there.getCollection("capped")))
+        .isEqualTo(CopyIT.inNaturalOrder(at.getCollection("capped")));
+    assertThat(options(there, "options"))
+        .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
+    assertThat(options(there, "view")).contains("\"viewOn\": \"options\"");
+    // A copy creates unique indexes at its end.
+    assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
+        .containsExactlyInAnyOrder("_id_", "n", "s");
+    for (Document index : there.getCollection("options").listIndexes()) {
+      assertThat(index.containsKey("collation")).isEqualTo(!index.getString("name").equals("s"));
+      assertThat(index.containsKey("hidden")).isEqualTo(index.getString("name").equals("n"));
+    }
+    MongoDatabase config = clusters.to().getDatabase("config");
+    assertThat(config.getCollection("collections").find(Filters.eq("m.spread")).first())
+        .isNotNull();
   }
 
-  private static BsonDocument optionsOf(String collection) {
-    return BsonDocument.parse("{listCollections: 1, filter: {name: '%s'}}".formatted(collection));
+  private static String options(MongoDatabase of, String collection) {
+    return of.runCommand(
+            BsonDocument.parse("{listCollections: 1, filter: {name: '%s'}}".formatted(collection)))
+        .toJson();
   }
 
   private static Set<String> names(MongoDatabase of) {
     return of.listCollectionNames().into(new TreeSet<>());
   }
 
-  /** Waits until a process has applied all present events of the source. */
-  private static void awaitApplied(MongoClient source, MongoClient destination) {
-    BsonTimestamp now = now(source);
-    await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(now) > 0);
+  private static void run(MongoDatabase at, String... commands) {
+    for (String command : commands) {
+      assertThat(at.runCommand(BsonDocument.parse(command))).doesNotContainKey("writeErrors");
+    }
   }
 
-  private static BsonTimestamp applied(MongoClient destination) {
-    List<BsonDocument> leases =
-        destination
-            .getDatabase("onehop_copy")
-            .getCollection("leases", BsonDocument.class)
-            .find(Filters.and(Filters.eq("group", "d"), Filters.exists("channel")))
-            .into(new ArrayList<>());
-    return leases.stream()
-        .map(lease -> Checkpoint.parse(lease.getDocument("place")).clusterTime())
-        .min(BsonTimestamp::compareTo)
-        .orElse(new BsonTimestamp(0));
+  /** Waits until an insert of now is applied. */
+  private static void awaitApplied(String database) {
+    Document mark = new Document("_id", UUID.randomUUID().toString());
+    clusters.from().getDatabase(database).getCollection("marks").insertOne(mark);
+    MongoCollection<Document> there = clusters.to().getDatabase(database).getCollection("marks");
+    await().atMost(TIMEOUT).until(() -> there.countDocuments(mark) == 1);
   }
 
   private static List<BsonDocument> places(int chunks) {
@@ -783,47 +465,16 @@ class CopyApplyIT {
         .toList();
   }
 
+  /** Starts an applier in another process. */
+  private static Process process(String database, BsonTimestamp start) throws IOException {
+    return CopyApplyMain.start(
+        clusters.source().url(), clusters.destination().url(), database, start);
+  }
+
   private static void signal(Process process, String name) throws Exception {
     assertThat(
             new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
         .isZero();
-  }
-
-  /** Moves ranges all the time. */
-  private static final class Moves implements AutoCloseable {
-    private final AtomicInteger done = new AtomicInteger();
-    private final Thread thread;
-    private volatile boolean stopped;
-
-    Moves(Testbed testbed, List<BsonDocument> bounds) {
-      thread = new Thread(() -> run(testbed, bounds), "moves");
-      thread.start();
-    }
-
-    private void run(Testbed testbed, List<BsonDocument> bounds) {
-      Random random = new Random(1);
-      List<String> shards = List.copyOf(testbed.shardHosts().keySet());
-      while (!stopped) {
-        try {
-          testbed.moveRange(
-              "d.one",
-              bounds.get(random.nextInt(bounds.size())),
-              shards.get(random.nextInt(shards.size())));
-          done.incrementAndGet();
-          RealTime.pass(PAUSE);
-        } catch (TestbedException refused) {
-          // The server has refused this migration. The next one may succeed.
-        } catch (InterruptedException e) {
-          return;
-        }
-      }
-    }
-
-    @Override
-    public void close() throws InterruptedException {
-      stopped = true;
-      thread.join();
-    }
   }
 
   /** An applier in this process. */
@@ -833,24 +484,15 @@ class CopyApplyIT {
     private final Applier applier;
     private final Disposable run;
 
-    Running(String from, String to, String database, BsonTimestamp start) {
-      this(from, to, database, CopyApplyMain.of(database), start);
+    Running(String database, BsonTimestamp start) {
+      this(clusters.source().url(), database, start);
     }
 
-    Running(String from, String to, String job, Mapping mapping, BsonTimestamp start) {
-      this(from, to, job, mapping, EnumSet.allOf(CopyOperation.class), start);
-    }
-
-    Running(
-        String from,
-        String to,
-        String job,
-        Mapping mapping,
-        Set<CopyOperation> operations,
-        BsonTimestamp start) {
+    Running(String from, String database, BsonTimestamp start) {
       source = com.mongodb.reactivestreams.client.MongoClients.create(from);
-      destination = com.mongodb.reactivestreams.client.MongoClients.create(to);
-      applier = CopyApplyMain.applier(from, source, destination, job, mapping, operations, start);
+      destination =
+          com.mongodb.reactivestreams.client.MongoClients.create(clusters.destination().url());
+      applier = CopyApplyMain.applier(from, source, destination, database, start);
       run = applier.run().subscribe(nothing -> {}, failures::add);
     }
 
@@ -863,24 +505,20 @@ class CopyApplyIT {
       return finished.join();
     }
 
-    ApplyStatus status() {
-      return applier.status().block(TIMEOUT);
-    }
-
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       run.dispose();
-      // Waits, because the applier releases its channels in the background.
-      RealTime.pass(Duration.ofSeconds(2));
+      // The applier releases its channels in the background, with these clients.
+      applier.ended().block(TIMEOUT);
       source.close();
       destination.close();
     }
   }
 
-  /** Copies a collection that changes during the copy. */
-  private static void copy(MongoClient source, MongoClient destination, String collection) {
-    MongoCollection<RawBsonDocument> into = collection(destination, collection);
-    for (RawBsonDocument document : collection(source, collection).find().batchSize(2)) {
+  /** Copies a collection of the database {@code d} that changes during the copy. */
+  private static void copy(String name) {
+    MongoCollection<RawBsonDocument> into = collection(clusters.to(), name);
+    for (RawBsonDocument document : collection(clusters.from(), name).find().batchSize(2)) {
       // A scan may return a document twice, the second time with another k, the shard key. The
       // older version is deleted first.
       into.deleteMany(new BsonDocument("_id", document.get("_id")));
@@ -905,17 +543,18 @@ class CopyApplyIT {
     return documents;
   }
 
+  private static void assertEqual(String database, String name) {
+    assertEqual(
+        documents(clusters.from().getDatabase(database), name),
+        documents(clusters.to().getDatabase(database), name));
+  }
+
   private static void assertEqual(Map<String, String> expected, Map<String, String> found) {
-    Set<String> all = new TreeSet<>(expected.keySet());
-    all.addAll(found.keySet());
-    List<String> differences = new ArrayList<>();
-    for (String id : all) {
-      if (!Objects.equals(expected.get(id), found.get(id))) {
-        differences.add("%n%s%n  not %s".formatted(expected.get(id), found.get(id)));
-      }
-    }
-    assertThat(differences).isEmpty();
-    assertThat(expected).isNotEmpty();
+    assertThat(found).isNotEmpty().containsExactlyInAnyOrderEntriesOf(expected);
+  }
+
+  private static BsonTimestamp now() {
+    return now(clusters.from());
   }
 
   private static BsonTimestamp now(MongoClient of) {

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.bson.BsonTimestamp;
 
 /** Applies events in a separate process, until it is killed or its standard input ends. */
@@ -42,18 +41,12 @@ public final class CopyApplyMain {
         .start();
   }
 
-  /** The mapping of a copy of one database. */
-  static Mapping of(String database) {
-    return new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null);
-  }
-
+  /** Creates an applier of the events of one database. */
   static Applier applier(
       String from,
       MongoClient source,
       MongoClient destination,
-      String job,
-      Mapping mapping,
-      Set<CopyOperation> operations,
+      String database,
       BsonTimestamp start) {
     return new Applier(
         new Applier.Settings(
@@ -61,10 +54,10 @@ public final class CopyApplyMain {
             source,
             destination,
             destination.getDatabase("onehop_copy"),
-            job,
+            database,
             start,
-            mapping,
-            operations,
+            new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null),
+            EnumSet.allOf(CopyOperation.class),
             /* creations= */ true,
             new Applier.Pace(4, 50, Duration.ofSeconds(2))));
   }
@@ -74,14 +67,7 @@ public final class CopyApplyMain {
     MongoClient source = MongoClients.create(args[0]);
     MongoClient destination = MongoClients.create(args[1]);
     var unused =
-        applier(
-                args[0],
-                source,
-                destination,
-                args[2],
-                of(args[2]),
-                EnumSet.allOf(CopyOperation.class),
-                new BsonTimestamp(Long.parseLong(args[3])))
+        applier(args[0], source, destination, args[2], new BsonTimestamp(Long.parseLong(args[3])))
             .run()
             .subscribe(
                 nothing -> {},

@@ -257,6 +257,13 @@ class ClusterVerificationTest {
   }
 
   @Test
+  void rejectsSelectionWithoutCollection() {
+    assertThatThrownBy(() -> verification().include(List.of("none")).build().run())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("the selection includes no collection");
+  }
+
+  @Test
   void rejectsShardOfCluster() {
     destination.store("admin.system.version", "{_id: 'shardIdentity', shardName: 'one'}");
     assertThatThrownBy(() -> verification().build().run())

@@ -43,6 +43,8 @@ class GroupTest {
     assertDiffer(group("{_id: 1, a: 0.0}"), group("{_id: 1, a: -0.0}"));
     assertDiffer(group("{_id: 1, a: 1, b: 2}"), group("{_id: 1, b: 2, a: 1}"));
     assertDiffer(group("{_id: 1}"), group("{_id: {$numberLong: '1'}}"));
+    assertDiffer(group("{_id: 1, a: {b: 1, c: 1}}"), group("{_id: 1, a: {c: 1, b: 1}}"));
+    assertDiffer(group("{_id: 1, a: [{b: 2}]}"), group("{_id: 1, a: [{b: 2.0}]}"));
   }
 
   @Test

@@ -28,9 +28,32 @@ class MetadataComparisonTest {
   }
 
   private static List<String> differences(CollectionSpec from, CollectionSpec to) {
-    MetadataComparison comparison = new MetadataComparison(Mapping.ALL, true);
-    comparison.compare(new TreeMap<>(Map.of("d.c", from)), new TreeMap<>(Map.of("d.c", to)));
+    return differences(Map.of("d.c", from), Map.of("d.c", to));
+  }
+
+  private static List<String> differences(
+      Map<String, CollectionSpec> from, Map<String, CollectionSpec> to) {
+    MetadataComparison comparison = new MetadataComparison(Mapping.ALL, /* shardKeys= */ true);
+    comparison.compare(new TreeMap<>(from), new TreeMap<>(to));
     return comparison.differences().stream().map(MetadataDifference::what).toList();
+  }
+
+  @Test
+  void reportsWhatOneSideDoesNotHave() {
+    CollectionSpec one = collection("{capped: true}", "{name: 'a', key: {a: 1}}", "{key: {a: 1}}");
+    CollectionSpec other = collection("{}", "{name: 'b', key: {b: 1}, unique: true}", null);
+    assertThat(differences(one, other))
+        .containsExactly(
+            "option capped differs",
+            "index a missing at the destination",
+            "index b missing at the source",
+            "sharded at the source only");
+    assertThat(differences(other, one)).endsWith("sharded at the destination only");
+    assertThat(differences(other, collection("{}", "{name: 'b', key: {b: 1}}", null)))
+        .containsExactly("index b differs in unique");
+    assertThat(differences(Map.of("d.c", one), Map.of("d.o", one)))
+        .containsExactly(
+            "collection missing at the destination", "collection missing at the source");
   }
 
   @ParameterizedTest

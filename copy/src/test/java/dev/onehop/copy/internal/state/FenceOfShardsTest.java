@@ -1,10 +1,12 @@
 package dev.onehop.copy.internal.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,6 +25,8 @@ import reactor.core.publisher.Mono;
 class FenceOfShardsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String CHUNKS = "config.chunks";
+  private static final BsonDocument INSERT =
+      BsonDocument.parse("{insert: 'c', documents: [{_id: 1}]}");
 
   private ScriptedReplicaSet mongos;
   private MongoClient client;
@@ -105,27 +109,43 @@ class FenceOfShardsTest {
     return raised;
   }
 
-  private Fence.Lane raise() {
-    return new Fence(client, client.getDatabase("s"), "j", Mono.empty()).raise(0, 1).block(TIMEOUT);
+  private Fence.Lane raise(long term) {
+    return new Fence(client, client.getDatabase("s"), "j", Mono.empty())
+        .raise(0, term)
+        .block(TIMEOUT);
   }
 
   @Test
   void eachRemainingShardHasPlace() {
-    raise().close();
+    raise(1).close();
     assertThat(raised()).isEqualTo(Map.of("s0", 1, "s1", 1));
     assertThat(mongos.seen("shardCollection")).hasSize(1);
   }
 
   @Test
   void laterOwnerUsesExistingPlaces() {
-    raise().close();
-    new Fence(client, client.getDatabase("s"), "j", Mono.empty())
-        .raise(0, 2)
-        .block(TIMEOUT)
-        .close();
+    raise(1).close();
+    raise(2).close();
     assertThat(raised()).isEqualTo(Map.of("s0", 2, "s1", 2));
     assertThat(mongos.seen("shardCollection")).hasSize(1);
     assertThat(mongos.seen("moveChunk")).hasSize(1);
+  }
+
+  /** A shard was being removed when the lanes were raised, and accepts documents again later. */
+  @Test
+  void raisesLaneOnShardThatStaysAfterAll() {
+    Fence.Lane before = raise(1);
+    Fence.Lane after = raise(2);
+    mongos.clear("config.shards");
+    mongos.store("config.shards", "{_id: 's0'}", "{_id: 's1'}", "{_id: 's2'}");
+    after.write("d", INSERT).block(TIMEOUT);
+    assertThat(raised()).containsEntry("s2", 1);
+    assertThat(mongos.stored("d.c")).hasSize(1);
+    assertThatThrownBy(() -> before.write("d", INSERT).block(TIMEOUT))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("another process has taken the job over");
+    before.close();
+    after.close();
   }
 
   /**
@@ -134,7 +154,7 @@ class FenceOfShardsTest {
    */
   @Test
   void raisesLaneAgainIfPlacesMoved() {
-    raise().close();
+    raise(1).close();
     AtomicInteger updates = new AtomicInteger();
     mongos.script(
         command -> {
@@ -145,10 +165,7 @@ class FenceOfShardsTest {
           }
           return metadata(command);
         });
-    new Fence(client, client.getDatabase("s"), "j", Mono.empty())
-        .raise(0, 2)
-        .block(TIMEOUT)
-        .close();
+    raise(2).close();
     assertThat(mongos.seen("update")).hasSize(6);
     assertThat(mongos.seen("update").get(5).getInt64("txnNumber").getValue())
         .isGreaterThan(mongos.seen("update").get(3).getInt64("txnNumber").getValue());
