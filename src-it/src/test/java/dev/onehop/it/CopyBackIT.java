@@ -592,7 +592,7 @@ class CopyBackIT {
 
   @Test
   void rejectsOrderByUnsuitableIndex() {
-    MongoCollection<Document> docs = from.getDatabase("indexed").getCollection("docs");
+    MongoCollection<Document> docs = from.getDatabase("unsuitable").getCollection("docs");
     docs.insertOne(new Document("_id", 1).append("many", List.of(1, 2)).append("s", "text"));
     docs.createIndex(new Document("a", 1), new IndexOptions().name("sparse").sparse(true));
     docs.createIndex(
@@ -616,11 +616,11 @@ class CopyBackIT {
             "hash", "does not keep the order",
             "collated", "has a collation",
             "other", "no collection has the index other");
-    reasons.forEach((index, why) -> assertRefused(following("indexed").orderBy(index), why));
-    assertThat(to.getDatabase("indexed").listCollectionNames()).isEmpty();
+    reasons.forEach((index, why) -> assertRefused(following("unsuitable").orderBy(index), why));
+    assertThat(to.getDatabase("unsuitable").listCollectionNames()).isEmpty();
     assertThatThrownBy(
             () ->
-                following("indexed")
+                following("unsuitable")
                     .orderBy("x")
                     .operations(EnumSet.of(CopyOperation.INSERT))
                     .build())

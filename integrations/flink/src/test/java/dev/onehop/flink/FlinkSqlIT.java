@@ -64,6 +64,7 @@ class FlinkSqlIT {
   private static final Duration LOAD =
       Duration.ofSeconds(Integer.getInteger("onehop.it.flink.seconds", 8));
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
+  private static final Duration SUBMISSION = Duration.ofMinutes(3);
   private static final int KEYS = 120;
   private static final int CUSTOMERS = 6;
   private static final int KILLS = 2;
@@ -244,7 +245,9 @@ class FlinkSqlIT {
     command.environment().put("FLINK_CONF_DIR", folder.toString());
     Process process = command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     try {
-      assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(SUBMISSION.toSeconds(), TimeUnit.SECONDS))
+          .as(Files.readString(output))
+          .isTrue();
     } finally {
       process.destroyForcibly();
     }
