@@ -219,8 +219,9 @@ class VerifyIT {
     assertThat(equal.compared()).isEqualTo(2_500 + 500 + 300 + collated.size());
 
     Set<String> planted = new TreeSet<>();
+    List<Difference.Kind> kinds = List.of(Difference.Kind.values());
     for (int i = 0; i < all.size(); i += 8) {
-      planted.add(plant("faults.all", all.get(i), Difference.Kind.values()[i / 8 % 3]));
+      planted.add(plant("faults.all", all.get(i), kinds.get(i / 8 % kinds.size())));
     }
     planted.add(plant("faults.other", other.get(30), Difference.Kind.MISSING));
     // Inserts a document with an _id that another shard already has. No index prevents this.
@@ -386,7 +387,8 @@ class VerifyIT {
           RealTime.pass(Duration.ofMillis(1));
         }
       }
-      follower.shutdownNow();
+      follower.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+      follower.shutdown();
       assertThat(follower.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

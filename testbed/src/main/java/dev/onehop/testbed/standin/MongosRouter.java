@@ -100,6 +100,7 @@ final class MongosRouter extends ClusterRouter {
       case "abortTransaction" -> transactions.abort(command);
       case "listDatabases" -> commands.listDatabases(command);
       case "renameCollection" -> ddl.rename(command);
+      case "appendOplogNote" -> commands.appendOplogNote(command);
       default ->
           Sharding.isOne(command)
               ? sharding.run(command)

@@ -10,6 +10,7 @@ import dev.onehop.shards.command.SessionCommands;
 import dev.onehop.shards.command.ShardClient;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
+import java.util.Map;
 import java.util.function.BiFunction;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -112,12 +113,21 @@ public final class ShardedCommands {
 
   /** Ends sessions of all users at all shards and the config servers. */
   public Mono<BsonDocument> killSessions(OpMsg command) {
-    return shards
-        .shards()
-        .all()
-        .flatMapMany(all -> Flux.fromIterable(all.values()))
-        .concatWithValues(cluster.config().replicaSet())
-        .flatMap((ReplicaSet primary) -> primary.send(command).map(Answer::document))
+    return send(command, primaries().concatWithValues(cluster.config().replicaSet()));
+  }
+
+  /** Writes a note to the oplog of each shard. */
+  public Mono<BsonDocument> appendOplogNote(OpMsg command) {
+    return send(command, primaries());
+  }
+
+  private Flux<ReplicaSet> primaries() {
+    return shards.shards().all().flatMapIterable(Map::values);
+  }
+
+  private static Mono<BsonDocument> send(OpMsg command, Flux<ReplicaSet> primaries) {
+    return primaries
+        .flatMap(primary -> primary.send(command).map(Answer::document))
         .collectList()
         .map(SessionCommands::firstRefusal);
   }
