@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -41,5 +43,15 @@ class ClusterCopyTest {
     copies.add(copy);
     assertThatThrownBy(copy::run).isInstanceOf(CopyException.class);
     assertThat(Thread.interrupted()).isFalse();
+  }
+
+  /** An update may move a document to a part of the index that was read already. */
+  @Test
+  void readOrderNeedsUpdates() {
+    ClusterCopy.Builder ordered =
+        ClusterCopy.builder("mongodb://localhost/", "mongodb://localhost/")
+            .orderBy("x")
+            .operations(EnumSet.of(CopyOperation.INSERT));
+    assertThatThrownBy(ordered::build).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -437,67 +437,6 @@ class CopyBackIT {
   }
 
   @Test
-  @Tag("nightly")
-  void rejectsCopiesThatCannotBeReversed() throws Exception {
-    try (RealMongod set = RealMongod.startWithOplog(16);
-        RealMongod other = RealMongod.start();
-        MongoClient client = MongoClients.create(set.url())) {
-      from.getDatabase("short").getCollection("docs").insertOne(new Document("_id", 1));
-      for (String job : List.of("short", "filtered")) {
-        ClusterCopy.Builder builder =
-            ClusterCopy.builder(three.url(), set.url())
-                .job(job)
-                .include(List.of("short"))
-                .rename("short", job)
-                .phases(EnumSet.allOf(CopyPhase.class));
-        if (job.equals("filtered")) {
-          builder = builder.filter("short.docs", new Document("_id", 1));
-        }
-        try (Running running = new Running(builder)) {
-          finish(running, set.url(), job);
-        }
-      }
-      assertRefused(reverse("filtered", set.url(), three.url()), "left out or changed");
-      assertRefused(
-          reverse("short", set.url(), other.url()), "the job short has copied another cluster");
-      assertThatThrownBy(
-              () -> reverse("short", set.url(), three.url()).include(List.of("a")).build())
-          .isInstanceOf(IllegalArgumentException.class);
-
-      byte[] large = new byte[1 << 20];
-      new Random(1).nextBytes(large);
-      BsonTimestamp finished =
-          client
-              .getDatabase(ClusterCopy.STATE_DATABASE)
-              .getCollection("jobs")
-              .find(new Document("_id", "short"))
-              .first()
-              .get("finishedThere", BsonTimestamp.class);
-      MongoCollection<Document> oplog = client.getDatabase("local").getCollection("oplog.rs");
-      Awaitility.await()
-          .atMost(LONG)
-          .pollInSameThread()
-          .until(
-              () -> {
-                client.getDatabase("other").getCollection("c").insertOne(new Document("l", large));
-                return oplog
-                        .find()
-                        .sort(new Document("$natural", 1))
-                        .first()
-                        .get("ts", BsonTimestamp.class)
-                        .compareTo(finished)
-                    > 0;
-              });
-      assertRefused(reverse("short", set.url(), three.url()), "no longer has all changes");
-      assertThat(
-              from.getDatabase(ClusterCopy.STATE_DATABASE)
-                  .getCollection("jobs")
-                  .countDocuments(Filters.in("_id", "short", "filtered")))
-          .isZero();
-    }
-  }
-
-  @Test
   void readsDocumentsInIndexOrder() throws Exception {
     MongoDatabase ordered = from.getDatabase("ordered");
     three.shardCollection(

@@ -815,42 +815,6 @@ class CopyIT {
   }
 
   @Test
-  void rejectsInvalidCopiesWithoutWriting() {
-    insert("refused.docs", documents(10));
-    assertThatThrownBy(() -> run(ClusterCopy.builder(three.url(), three.url()).job("same")))
-        .isInstanceOf(CopyException.class)
-        .hasMessageContaining("the same cluster");
-    assertThatThrownBy(() -> run(copy("refused").begin(ClusterCopy.Begin.RESUME)))
-        .isInstanceOf(CopyException.class)
-        .hasMessageContaining("no job refused");
-    to.getDatabase("refused").getCollection("docs").insertOne(new Document("_id", "kept"));
-    assertThatThrownBy(() -> run(copy("refused")))
-        .isInstanceOf(CopyException.class)
-        .hasMessageContaining("not empty: it has refused.docs");
-    assertThat(to.getDatabase("refused").getCollection("docs").countDocuments()).isEqualTo(1);
-    insert("refused.others", documents(10));
-    assertThatThrownBy(
-            () -> run(copy("refused").rename("refused", "r2").rename("refused.docs", "r2.others")))
-        .isInstanceOf(CopyException.class)
-        .hasMessageContaining("both become r2.others");
-    assertThatThrownBy(
-            () ->
-                run(
-                    copy("refused")
-                        .rename("refused", "r2")
-                        .filter("refused.docs", BsonDocument.parse("{$bad: 1}"))))
-        .isInstanceOf(CopyException.class)
-        .hasMessageContaining("the source refuses the filter of refused.docs: ");
-    assertThat(to.getDatabase("r2").listCollectionNames()).isEmpty();
-    assertThat(
-            to.getDatabase(ClusterCopy.STATE_DATABASE)
-                .getCollection("jobs")
-                .countDocuments(
-                    new Document("_id", new Document("$in", List.of("refused", "same")))))
-        .isZero();
-  }
-
-  @Test
   void copiesZonesWithShardsAtDestination() throws InterruptedException {
     MongoDatabase here = from.getDatabase("admin");
     MongoDatabase there = to.getDatabase("admin");
@@ -915,80 +879,6 @@ class CopyIT {
     assertThat(done.notes()).isEmpty();
     try (MongoClient to = MongoClients.create(set.url())) {
       assertSame(many, to.getDatabase("many"));
-    }
-  }
-
-  @Tag("full")
-  @Test
-  void copiesEmptyClusterWithoutUsers() throws InterruptedException {
-    try (RealMongod set = RealMongod.startWithOplog(16);
-        RealMongod other = RealMongod.startWithOplog(16);
-        MongoClient source = MongoClients.create(set.url())) {
-      source
-          .getDatabase("admin")
-          .runCommand(Document.parse("{createUser: 'some', pwd: 'secret', roles: []}"));
-      CopyProgress done = run(ClusterCopy.builder(set.url(), other.url()).job("empty"));
-      assertThat(done.phase()).isEqualTo(CopyPhase.DONE);
-      assertThat(done.collections()).isZero();
-      assertThat(done.notes())
-          .containsExactly("users and roles are not copied: create them at the destination");
-    }
-  }
-
-  @Test
-  void rejectsCopyLongerThanOplog() {
-    try (RealMongod set = RealMongod.startWithOplog(16);
-        MongoClient client = MongoClients.create(set.url())) {
-      client
-          .getDatabase("short")
-          .getCollection("docs", BsonDocument.class)
-          .insertMany(documents(DOCUMENTS));
-      ClusterCopy.Builder slow =
-          ClusterCopy.builder(set.url(), two.url())
-              .job("short")
-              .include(List.of("short"))
-              .documentsPerSecond(0.001);
-      assertThatThrownBy(
-              () ->
-                  run(
-                      slow.phases(
-                          EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
-          .isInstanceOf(CopyException.class)
-          .hasMessageContaining(
-              "will take about %d h, but the oplog of the source keeps changes only for"
-                  .formatted((DOCUMENTS + 3) * 1_000L / 3_600));
-      assertThat(to.getDatabase("short").listCollectionNames()).isEmpty();
-    }
-  }
-
-  @Test
-  @Timeout(value = 1, unit = TimeUnit.MINUTES)
-  void copyFailsIfDestinationRejectsDocument(RealMongod set, RealMongod other) {
-    try (MongoClient source = MongoClients.create(set.url());
-        MongoClient destination = MongoClients.create(other.url())) {
-      source.getDatabase("refused").getCollection("docs").insertOne(new Document());
-      destination
-          .getDatabase("admin")
-          .runCommand(
-              Document.parse(
-                  "{configureFailPoint: 'failCollectionInserts', mode: 'alwaysOn',"
-                      + " data: {collectionNS: 'refused.docs'}}"));
-      try {
-        assertThatThrownBy(
-                () ->
-                    run(
-                        ClusterCopy.builder(set.url(), other.url())
-                            .job("refused")
-                            .include(List.of("refused"))))
-            .isInstanceOf(CopyException.class)
-            .hasMessageContaining("refused.docs")
-            .hasMessageContaining("failCollectionInserts");
-      } finally {
-        destination
-            .getDatabase("admin")
-            .runCommand(
-                Document.parse("{configureFailPoint: 'failCollectionInserts', mode: 'off'}"));
-      }
     }
   }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which indexes have exactly one entry for each document, in the order of the values. */
 class ReadOrderTest {
@@ -88,6 +89,14 @@ class ReadOrderTest {
                     spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1', %s}".formatted(property))))
         .isInstanceOf(CopyException.class)
         .hasMessageContaining(why);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{a: 'hashed'}", "{_fts: 'text', _ftsx: 1}", "{a: '2dsphere'}"})
+  void rejectsIndexWithoutOrderOfValues(String key) {
+    assertThatThrownBy(() -> check("i", spec("c", "{}", "{key: %s, name: 'i'}".formatted(key))))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("does not keep the order of values");
   }
 
   @Test
