@@ -44,7 +44,6 @@ import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
-import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.types.MaxKey;
 import org.bson.types.MinKey;
