@@ -9,14 +9,11 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.ReplaceOptions;
-import dev.onehop.cli.OneHopCommand;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.wire.RealTime;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -415,11 +412,11 @@ class VerifyIT {
     insert("command.equal", documents(50));
     insert("command.different", documents(50));
     var unused = plant("command.different", document(BsonNull.VALUE, 1), Difference.Kind.MISSING);
-    CommandResult equal = command("--include", "command.equal");
+    CopyIT.Printed equal = command("--include", "command.equal");
     assertThat(equal.err()).isEmpty();
     assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");
     assertThat(equal.exitCode()).isZero();
-    CommandResult different =
+    CopyIT.Printed different =
         command("--include", "command", "--settle", "1s", "--json", "--details", "5");
     assertThat(different.exitCode()).isEqualTo(3);
     assertThat(new ObjectMapper().readTree(different.out()))
@@ -449,25 +446,16 @@ class VerifyIT {
   }
 
   private static void assertRefused(String why, String... arguments) {
-    CommandResult result = command(arguments);
+    CopyIT.Printed result = command(arguments);
     assertThat(result.err()).contains(why).hasLineCount(1);
     assertThat(result.out()).isEmpty();
     assertThat(result.exitCode()).isEqualTo(2);
   }
 
-  private record CommandResult(int exitCode, String out, String err) {}
-
-  private static CommandResult command(String... arguments) {
+  private static CopyIT.Printed command(String... arguments) {
     List<String> all = new ArrayList<>(List.of("verify"));
     all.addAll(List.of("--from", clusters.source().url(), "--to", clusters.destination().url()));
     all.addAll(List.of(arguments));
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    int exitCode =
-        OneHopCommand.commandLine()
-            .setOut(new PrintWriter(out))
-            .setErr(new PrintWriter(err))
-            .execute(all.toArray(String[]::new));
-    return new CommandResult(exitCode, out.toString(), err.toString());
+    return CopyIT.onehop(all.toArray(String[]::new));
   }
 }
